@@ -1,0 +1,17 @@
+# L3: one op per file set. Files under host/isa are compiled once per instruction set, each into its own namespace.
+file(GLOB isa_sources CONFIGURE_DEPENDS kernels/host/isa/*.cpp)
+foreach(isa baseline avx2 avx512)
+  set(baseline_flags)
+  set(avx2_flags -mavx2 -mfma)
+  set(avx512_flags -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mprefer-vector-width=512)
+  if(isa_sources)
+    add_library(shoal_kernels_${isa} OBJECT ${isa_sources})
+    target_compile_definitions(shoal_kernels_${isa} PRIVATE SHOAL_ISA=${isa})
+    target_compile_options(shoal_kernels_${isa} PRIVATE -O3 ${${isa}_flags})
+    target_link_libraries(shoal_kernels_${isa} PRIVATE shoal_flags shoal_base)
+    list(APPEND isa_objects $<TARGET_OBJECTS:shoal_kernels_${isa}>)
+  endif()
+endforeach()
+shoal_row(shoal_kernels kernels FOLDERS . host LINKS shoal_tensor
+          PRIVATE_LINKS fmt::fmt DNNL::dnnl OpenMP::OpenMP_CXX)
+target_sources(shoal_kernels PRIVATE ${isa_objects})

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace shoal {
+
+enum class LogLevel { Info, Warning };
+
+/// Where the library's words go. The library itself never prints; without a sink they are dropped.
+/// May be called from any rank's thread, one call at a time per Runtime.
+using LogSink = std::function<void(LogLevel, std::string_view)>;
+
+}  // namespace shoal

@@ -1,0 +1,7 @@
+# L7: the program. The JSON and command-line libraries stay in here.
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+shoal_row(shoal_tools runtime FOLDERS tools LINKS shoal_train PRIVATE_LINKS fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json)
+add_executable(shoal_program runtime/tools/main/main.cpp)
+set_target_properties(shoal_program PROPERTIES OUTPUT_NAME shoal)
+target_link_libraries(shoal_program PRIVATE shoal_tools shoal_flags)
