@@ -63,11 +63,13 @@ class Device {
  private:
   friend class Buffer;
   void check_limit(std::int64_t bytes);
+  void give_back(const Buffer& buffer) noexcept;
 
   DeviceKind kind_;
   std::string name_;
   MemoryLedger ledger_;
   std::int64_t reserved_bytes_ = 0;
+  std::int64_t allocated_bytes_ = 0;  // by `allocate`; the ledger's total also holds what an arena parcels out
   int num_workers_;
   std::int64_t memory_limit_bytes_;
   std::chrono::milliseconds default_deadline_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,18 +21,18 @@ enum class HostExecution {
 };
 
 struct RuntimeOptions {
-  LogSink log;                                                                 // empty: words are dropped
+  LogSink log{};                                                               // empty: words are dropped
   int threads_per_rank = 1;                                                    // host workers per rank
   std::int64_t memory_limit_bytes = std::numeric_limits<std::int64_t>::max();  // per device
   std::chrono::milliseconds deadline{30000};                                   // nothing waits longer without progress
-  std::stop_token stop;                                                        // asks long-running loops to end
+  std::stop_token stop{};                                                      // asks long-running loops to end
   bool check_hazards = false;                                                  // declared byte ranges are checked
   HostExecution execution = HostExecution::Workers;
   std::uint64_t delay_seed = 0;  // ThreadPerStream: seeds the delays
 };
 
-/// The library's presence in a program. Makes devices; starts no thread before a device is opened, prints nothing, installs no
-/// signal handler. Several may coexist. Use in a forked child throws Internal by name.
+/// The library's presence in a program. Makes devices; starts no thread before a device is opened, prints nothing,
+/// installs no signal handler. Several may coexist. Use in a forked child throws Internal by name.
 class Runtime {
  public:
   /// Throws InvalidArgument where threads_per_rank < 1, a limit is negative or the deadline is not positive.
@@ -48,6 +49,7 @@ class Runtime {
  private:
   RuntimeOptions options_;
   long process_id_;
+  std::shared_ptr<std::mutex> log_turn_;  // shared by copies: one call of the sink at a time
 };
 
 }  // namespace shoal
