@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "shoal/runtime/device/memory_ledger.h"
 #include "shoal/runtime/device/stream.h"
+#include "shoal/runtime/fsdp/policies.h"
 #include "shoal/runtime/fsdp/units.h"
 
 namespace shoal::fsdp {
@@ -79,6 +80,9 @@ struct Plan {
   std::vector<Lease> leases;  // activations first: lease i < num_activation_leases is the trace's lease i
   int num_activation_leases = 0;
   std::int64_t arena_bytes = 0;
+
+  /// Whether ranks hold shards only, so that units have leases.
+  bool is_sharded() const { return strategy == Strategy::Full && world_size > 1; }
 };
 
 }  // namespace shoal::fsdp

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +11,7 @@
 #include "shoal/optim/rule.h"
 #include "shoal/runtime/device/device.h"
 #include "shoal/runtime/fsdp/plan.h"
-#include "shoal/runtime/fsdp/plan_cost.h"
-#include "shoal/runtime/fsdp/policies.h"
+#include "shoal/runtime/fsdp/shard_options.h"
 
 namespace shoal::fsdp {
 
@@ -33,18 +31,6 @@ struct StepReport {
 struct StepSettings {
   double lr = 0;
   double max_norm = 0;  // clip to this gradient norm; 0: no clipping
-};
-
-struct ShardOptions {
-  Policies policies;
-  nn::BatchSpec train_batch;                    // of one rank
-  std::optional<nn::BatchSpec> evaluate_batch;  // of one rank; none: evaluate() is not used
-  std::optional<nn::BatchSpec> predict_batch;   // inputs of predict(); none: predict() is not used
-  std::uint64_t seed = 0;                       // of the initial weights
-  /// Replaces the model's initial values: fills `values` with elements [first, first + values.size()) of the named
-  /// parameter.
-  std::function<void(const nn::Parameter& parameter, std::int64_t first, std::span<float> values)> initial_values;
-  std::optional<float> padding;  // what padding is filled with; any value gives the same results
 };
 
 /// A model whose parameters, gradients and optimizer state are sharded over the ranks of a communicator, with its
@@ -91,8 +77,14 @@ class ShardedModel {
   std::uint64_t plan_fingerprint() const;
 
   std::int64_t num_parameters() const;
-  /// Operations that ran other than the compute: per step, for tests and reports.
   const Plan& train_plan() const;
+
+  /// What this rank has issued so far on the communicator for gathers and on the one for reductions.
+  struct Traffic {
+    collectives::CollectiveCounters gather;
+    collectives::CollectiveCounters reduce;
+  };
+  Traffic traffic() const;
 
  private:
   struct Impl;

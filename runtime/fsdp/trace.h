@@ -14,8 +14,8 @@ struct ModuleSpec {
   std::string path;  // dotted; empty for the root
   std::string type;
   int parent = -1;
-  bool is_unit = false;             // marked by hand
-  std::vector<int> own_parameters;  // indices in ModelSpec::parameters
+  bool is_unit = false;                  // marked by hand
+  std::vector<int> own_parameters = {};  // indices in ModelSpec::parameters
 };
 
 /// The model's tree as data; modules[0] is the root, parents come before children.
@@ -44,12 +44,20 @@ struct TraceEvent {
   MemoryTag tag = MemoryTag::Activations;
 };
 
+/// Between which operations a lease is really touched. An operation has position p when it comes after event p - 1 and
+/// before event p.
+struct LeaseUse {
+  int first = -1;  // -1: no operation touches it
+  int last = -1;
+};
+
 /// One shape-only run of a forward and, for training, the tape's backward: what happened on the compute stream, in
 /// order. The same for every rank, strategy and world size.
 struct Trace {
   std::vector<TraceEvent> events;
   bool has_backward = false;
   std::int64_t num_operations = 0;
+  std::vector<LeaseUse> lease_uses;  // by lease; empty: unknown, hence from acquisition to release
 };
 
 }  // namespace shoal::fsdp

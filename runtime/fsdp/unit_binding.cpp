@@ -1,0 +1,71 @@
+#include "shoal/runtime/fsdp/unit_binding.h"
+
+#include <fmt/core.h>
+
+#include "shoal/runtime/base/error.h"
+
+namespace shoal::fsdp {
+
+UnitBinding::UnitBinding(RankState& rank, const std::vector<nn::Parameter*>& parameters) : rank_(rank) {
+  for (const nn::Parameter* parameter : parameters) {
+    const ParameterPlace& place = rank.units.places[static_cast<std::size_t>(parameter->index)];
+    const FlatLayout& layout = rank.units.flats[static_cast<std::size_t>(place.flat)].layout;
+    places_.push_back({place.flat, place.unit, layout.segments[static_cast<std::size_t>(place.segment)].offset,
+                       parameter->shape.numel()});
+  }
+}
+
+void UnitBinding::begin(PassExecutor& executor, bool stages_statistics) {
+  executor_ = &executor;
+  stages_statistics_ = stages_statistics;
+}
+
+Tensor UnitBinding::view(const Tensor& flat, const nn::Parameter& parameter, const Place& place) const {
+  return Tensor(flat.as<float>() + place.offset, parameter.shape, DType::F32);
+}
+
+Tensor UnitBinding::value(const nn::Parameter& parameter) {
+  const Place& place = places_[static_cast<std::size_t>(parameter.index)];
+  const Tensor& values = rank_.flats[static_cast<std::size_t>(place.flat)].values;
+  if (!values.is_defined()) {
+    fail(ErrorCode::InvalidArgument,
+         fmt::format(
+             "[parameter] '{}' is used while it is not gathered; its unit '{}' is gathered only inside its own forward "
+             "and backward",
+             parameter.name, rank_.units.units[static_cast<std::size_t>(place.unit)].name));
+  }
+  return view(values, parameter, place);
+}
+
+kernels::GradTarget UnitBinding::gradient(const nn::Parameter& parameter) {
+  if (!parameter.is_trainable) return {};
+  const auto index = static_cast<std::size_t>(parameter.index);
+  const Place& place = places_[index];
+  const Tensor& gradients = rank_.flats[static_cast<std::size_t>(place.flat)].gradients;
+  if (!gradients.is_defined()) {
+    fail(ErrorCode::InvalidArgument,
+         fmt::format(
+             "[parameter] a gradient of '{}' comes while none is expected; its unit '{}' takes gradients only inside "
+             "its own backward",
+             parameter.name, rank_.units.units[static_cast<std::size_t>(place.unit)].name));
+  }
+  const bool accumulate = rank_.is_gradient_written[index] != 0;
+  rank_.is_gradient_written[index] = 1;
+  return {view(gradients, parameter, place), accumulate};
+}
+
+Tensor UnitBinding::staged(const nn::StateBuffer& buffer) {
+  return stages_statistics_ ? rank_.state->staged(buffer.index) : Tensor();
+}
+
+void UnitBinding::enter(const nn::Module& module, nn::Phase phase) {
+  executor_->reach(phase == nn::Phase::Forward ? OpKind::EnterForward : OpKind::EnterBackward,
+                   rank_.units.unit_of_module[static_cast<std::size_t>(module.index())]);
+}
+
+void UnitBinding::exit(const nn::Module& module, nn::Phase phase) {
+  executor_->reach(phase == nn::Phase::Forward ? OpKind::ExitForward : OpKind::ExitBackward,
+                   rank_.units.unit_of_module[static_cast<std::size_t>(module.index())]);
+}
+
+}  // namespace shoal::fsdp

@@ -1,0 +1,44 @@
+#include "shoal/runtime/fsdp/planned_model.h"
+
+#include <gtest/gtest.h>
+
+#include "shoal/nn/models/registry.h"
+
+namespace shoal::test {
+namespace {
+
+fsdp::PlannedModel plan_gpt2(int world_size, fsdp::Strategy strategy) {
+  const nn::ModelInputs inputs;
+  const auto model = nn::make_model("gpt2-124m", inputs);
+  fsdp::ShardOptions options;
+  options.policies.strategy = strategy;
+  options.train_batch = nn::make_batch_spec("gpt2-124m", inputs, 1);
+  return fsdp::plan_model(*model, options, world_size, 1, 2);
+}
+
+TEST(PlannedModel, Gpt2_OnEightRanks_IsPlannedWithoutBeingAllocated) {
+  const fsdp::PlannedModel planned = plan_gpt2(8, fsdp::Strategy::Full);
+  EXPECT_NEAR(static_cast<double>(planned.num_parameters()), 124.4e6, 0.1e6);
+  const std::int64_t shard_bytes = planned.persistent[MemoryTag::Parameters];
+  EXPECT_GE(shard_bytes * 8, planned.num_parameters() * 4);
+  EXPECT_EQ(planned.persistent[MemoryTag::Gradients], shard_bytes);
+  EXPECT_EQ(planned.persistent[MemoryTag::OptimizerState], 2 * shard_bytes);
+  EXPECT_GT(planned.train.proof.num_gathers, 24);
+  EXPECT_NE(planned.describe().find("blocks.11"), std::string::npos);
+}
+
+TEST(PlannedModel, TheArena_IsHardlyLargerThanTheLeasesThatLiveAtOnce) {
+  for (const fsdp::Strategy strategy : {fsdp::Strategy::None, fsdp::Strategy::Full}) {
+    const fsdp::PlannedModel planned = plan_gpt2(2, strategy);
+    // The process may grow by 1.05 times the predicted total, so the arena must waste less than that.
+    EXPECT_LE(static_cast<double>(planned.arena_bytes), 1.05 * static_cast<double>(planned.train.lease_peak.total));
+  }
+}
+
+TEST(PlannedModel, Fingerprint_TellsPlansApart) {
+  EXPECT_EQ(plan_gpt2(2, fsdp::Strategy::Full).fingerprint(), plan_gpt2(2, fsdp::Strategy::Full).fingerprint());
+  EXPECT_NE(plan_gpt2(2, fsdp::Strategy::Full).fingerprint(), plan_gpt2(3, fsdp::Strategy::Full).fingerprint());
+}
+
+}  // namespace
+}  // namespace shoal::test

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <limits>
+
+namespace shoal::test {
+
+/// How far a result may be from the double-precision reference. A bound of infinity is not checked.
+/// The only numbers that tests compare with; each says where it comes from.
+/// u = 2^-24 is half an ulp of fp32 relative to 1: one rounding.
+struct Tolerance {
+  double max_ulp;           // worst element, in units in the last place of the result's dtype at the reference's value
+  double normalised_mse;    // sum (got - want)^2 / sum want^2
+  double max_scaled_error;  // worst |got - want| / max(|want|, root mean square of want)
+};
+
+inline constexpr double kUnchecked = std::numeric_limits<double>::infinity();
+
+/// Exact inputs, copies, integers, comparisons: no bit may differ from the rounded reference.
+inline constexpr Tolerance kExact{0, 0, 0};
+
+/// One operation, correctly rounded: half an ulp (0.5), and the reference is itself rounded from double (1e-8 covers
+/// the double's own error). u^2 = 3.6e-15 bounds the mean square.
+inline constexpr Tolerance kOneRounding{0.5 + 1e-8, 3.6e-15, 6e-8};
+
+/// A short chain of fp32 operations per element without cancellation (about 8 roundings of at most half an ulp each,
+/// and the error of one operand counted twice where it is squared): 8 ulp; mean square (8u)^2 = 2.3e-13.
+inline constexpr Tolerance kElementwise{8, 2.3e-13, 9.6e-7};
+
+/// A chain in which terms may cancel (a sum of two rounded terms): relative to the result's own size nothing can be
+/// promised, relative to its root mean square 16 roundings of terms up to 2 rms: 32u = 2e-6. Mean square (4u)^2 would
+/// do; 4 times that allows for inputs with few elements.
+inline constexpr Tolerance kElementwiseCancelling{kUnchecked, 9.2e-13, 2e-6};
+
+/// Sums in fp32 in blocks: at most 64 sequential additions per partial sum before partial sums are combined pairwise or
+/// in double, so |error| <= 80 u sum|terms|; against random signs the typical error is sqrt(80) u. Terms that carry
+/// errors of their own (products) add a few u. 80u = 4.8e-6 against the root mean square; mean square (16u)^2.
+inline constexpr Tolerance kReduction{kUnchecked, 9.1e-13, 4.8e-6};
+
+/// Sums of products of two values, k summed in order in fp32 by fused operations in parts of at most 384, then added
+/// part by part. The j-th of n random terms rounds a partial sum of size sqrt(j): relative to the root mean square of
+/// the result sqrt(n / 6) u = 8u for a part; the largest of 10^6 elements lies 5 such deviations away: 40u = 2.4e-6,
+/// and as much again for the other parts and for what follows the product (bias, activation, probabilities). Mean
+/// square (8u)^2 = 2.3e-13, doubled.
+inline constexpr Tolerance kProduct{kUnchecked, 4.6e-13, 4.8e-6};
+
+/// A double sum of fp32 terms that were computed with a few roundings each (4u = 2.4e-7), e.g. a row's loss.
+inline constexpr Tolerance kDoubleSum{kUnchecked, 5.8e-14, 4.8e-7};
+
+/// A double sum of terms that are exact in double: n additions, n 2^-53 with n up to 2^20: 1.2e-10.
+inline constexpr Tolerance kDoubleExactTerms{kUnchecked, 1.5e-20, 1.2e-10};
+
+/// A gradient in fp32 against central differences of the double reference along one direction, relative to
+/// |gradient| |direction|: the fp32 gradient carries up to 80u = 4.8e-6 (kReduction), the differences
+/// h^2 f'''/6 + 2^-53 f / h with h = 1e-5: about 1e-10 f''' and 1e-11 f; a factor 4 for functions whose f is large
+/// beside their gradient.
+inline constexpr double kDirectionalGradient = 2e-5;
+/// The step of those differences: near the cube root of 2^-53, which balances truncation and rounding.
+inline constexpr double kDirectionalStep = 1e-5;
+
+/// A training curve may be this many times as far from PyTorch's float64 curve as PyTorch's own float32 curve, which is what
+/// rounding does to this model and these steps; another order of the same sums is as far again, in either direction, and
+/// a largest distance over fifty steps scatters by as much.
+inline constexpr double kCurveFactor = 3;
+/// Where the curves agree to the last bits of the loss: 2 ulp of a loss between 2 and 4 in fp32.
+inline constexpr double kCurveFloor = 1e-6;
+
+/// A gradient in fp32 against central differences of the fp32 forward itself along one direction, relative to |gradient|
+/// |direction|. A forward whose results carry about 16u each gives differences that are off by 16u / h, about 2.4e-4 at
+/// h = 2^-8 where results are as large as their change per unit step; the truncation h^2 f'''/6 adds 2.5e-6 f'''. A
+/// factor 4 for functions that are larger than their slope.
+inline constexpr double kForwardGradient = 1e-3;
+/// The step of those differences, relative to a direction whose largest component is 1: near the cube root of u (2^-8 =
+/// 3.9e-3), which balances truncation and rounding.
+inline constexpr double kForwardStep = 0x1p-8;
+
+/// More zeros than this in a reference make a relative comparison say little; a test must then expect them.
+inline constexpr double kMaxZeroFraction = 0.3;
+
+}  // namespace shoal::test
