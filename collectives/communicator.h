@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "shoal/runtime/device/stream.h"
 #include "shoal/runtime/tensor/tensor.h"
@@ -100,7 +102,7 @@ class Communicator {
   void gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version);
 
   /// Later operations of the stream start when every peer has completed all window gathers issued by this rank so far: only
-  /// then may a shard be overwritten.
+  /// then may a shard be overwritten. Declares that it reads every exposed shard, in the peers' stead.
   void await_readers(Stream& stream);
 
   /// Ranks with equal `color` form a new communicator, ordered by (key, rank); collective on the host.
@@ -129,12 +131,19 @@ class Communicator {
   virtual void do_await_readers(Stream& stream) = 0;
 
  private:
+  struct Exposed {
+    Tensor shard;
+    std::uint64_t version = 0;
+  };
+
   void count(CollectiveKind kind, std::int64_t wire_bytes);
+  Exposed& find_window(const char* operation, Window window);
 
   int rank_;
   int size_;
   std::string name_;
   CollectiveCounters counters_;
+  std::vector<Exposed> windows_;
 };
 
 }  // namespace shoal::collectives

@@ -1,0 +1,149 @@
+#include "shoal/collectives/threads/operation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace shoal::threads {
+namespace {
+
+// A literal in collective_name, hence ended by a zero.
+const char* literal_name(collectives::CollectiveKind kind) { return collectives::collective_name(kind).data(); }
+
+constexpr std::uint64_t kUnnumbered = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+Operation::Operation(std::shared_ptr<Member> member, const Post& post)
+    : member_(std::move(member)), name_(literal_name(post.fingerprint.kind)), post_(post) {}
+
+Operation::Operation(std::shared_ptr<Member> member, const char* name) : member_(std::move(member)), name_(name) {
+  post_.sequence = kUnnumbered;
+}
+
+Operation::~Operation() {
+  if (member_ == nullptr || is_finished_ || has_failed()) return;
+  group().fail(ErrorCode::CommFailure,
+               fmt::format("rank {} of '{}' dropped {}: it was refused, or its stream had failed before", rank(),
+                           group().name(), describe()),
+               rank());
+}
+
+bool Operation::try_post() {
+  const std::uint64_t sequence = post_.sequence;
+  if (!await({Awaited::Turn, sequence, nullptr, rank()})) return false;
+  if (sequence >= kMaxAhead && !await({Awaited::Room, sequence - kMaxAhead})) return false;
+  RingEntry& entry = group().entry(rank(), sequence);
+  entry.send = post_.send;
+  entry.recv = post_.recv;
+  entry.fingerprint = post_.fingerprint;
+  entry.receives_from = post_.receives_from;
+  entry.posted.store(sequence + 1);  // sequentially consistent, for compare_posts
+  member_->state().num_posted.store(sequence + 1, std::memory_order_release);
+  member_->advance();
+  return true;
+}
+
+bool Operation::has_post(int peer) {
+  const RingEntry& entry = group().entry(peer, post_.sequence);
+  if (entry.posted.load() != post_.sequence + 1) return false;
+  if (collectives::is_same_operation(entry.fingerprint, post_.fingerprint)) return true;
+  fail_mismatch(peer);
+  return false;
+}
+
+bool Operation::has_all_posts() {
+  wait_ = {Awaited::Post, post_.sequence};
+  while (next_peer_ < size() && has_post(next_peer_)) ++next_peer_;
+  if (next_peer_ < size()) return false;
+  next_peer_ = 0;
+  return true;
+}
+
+bool Operation::compare_posts() {
+  for (int peer = 0; peer < size(); ++peer) has_post(peer);
+  return !has_failed();
+}
+
+bool Operation::await(const Wait& wait) {
+  wait_ = wait;
+  if (wait.only >= 0) return group().has(wait, wait.only);
+  while (next_peer_ < size() && group().has(wait, next_peer_)) ++next_peer_;
+  if (next_peer_ < size()) return false;
+  next_peer_ = 0;
+  return true;
+}
+
+void Operation::mark_reduced() {
+  group().entry(rank(), post_.sequence).reduced.store(post_.sequence + 1, std::memory_order_release);
+  member_->advance();
+}
+
+void Operation::mark_done() {
+  group().entry(rank(), post_.sequence).done.store(post_.sequence + 1, std::memory_order_release);
+  member_->advance();
+}
+
+void Operation::fail(ErrorCode code, const std::string& what) {
+  group().fail(code, fmt::format("rank {} of '{}' {}", rank(), group().name(), what), rank());
+}
+
+// Posts come in order, so this rank and `peer` have posted everything before this operation, and all rings still hold the
+// last kMaxAhead of it: an earlier difference, on another stream, is found as well.
+void Operation::fail_mismatch(int peer) {
+  const auto fingerprint = [&](int of_rank, std::uint64_t sequence) -> const collectives::Fingerprint& {
+    return group().entry(of_rank, sequence).fingerprint;
+  };
+  std::uint64_t first = post_.sequence;
+  int other = peer;
+  for (std::uint64_t back = std::min(post_.sequence, kMaxAhead); back > 0; --back) {
+    const std::uint64_t sequence = post_.sequence - back;
+    for (int candidate = 0; candidate < size() && first == post_.sequence; ++candidate) {
+      if (group().entry(candidate, sequence).posted.load() != sequence + 1) continue;
+      if (collectives::is_same_operation(fingerprint(candidate, sequence), fingerprint(rank(), sequence))) continue;
+      first = sequence;
+      other = candidate;
+    }
+  }
+  const int low = std::min(rank(), other);
+  const int high = std::max(rank(), other);
+  group().fail(ErrorCode::CommFailure,
+               fmt::format("ranks of '{}' issued different operations, first in operation {}: rank {} issued {}, rank {} "
+                           "issued {}; all ranks must issue the same operations in the same order",
+                           group().name(), first, low, collectives::describe(fingerprint(low, first)), high,
+                           collectives::describe(fingerprint(high, first))),
+               rank());
+}
+
+Progress Operation::raise_when_quiet() {
+  if (!group().is_quiet()) return Progress::Pending;
+  is_finished_ = true;
+  group().failure().raise(name_);
+}
+
+void Operation::check_stall() {
+  for (int peer = 0; peer < size(); ++peer) {
+    if ((wait_.only >= 0 && wait_.only != peer) || !group().has_given_up(wait_, peer)) continue;
+    fail(ErrorCode::CommFailure, fmt::format("cannot finish {}: rank {} has left (its communicator is destroyed)", describe(), peer));
+    return;
+  }
+  const std::uint64_t progress = group().progress();
+  const auto now = group().now();
+  if (!is_watched_ || progress != seen_progress_) {
+    is_watched_ = true;
+    seen_progress_ = progress;
+    moved_at_ = now;
+    return;
+  }
+  if (now - moved_at_ < group().options().deadline) return;
+  fail(ErrorCode::Timeout, fmt::format("timed out in {} after {} ms without progress: {}", describe(),
+                                       group().options().deadline.count(), group().describe_missing(wait_)));
+}
+
+std::string Operation::describe() const {
+  if (post_.sequence == kUnnumbered) return name_;
+  return fmt::format("operation {}, {}", post_.sequence, collectives::describe(post_.fingerprint));
+}
+
+}  // namespace shoal::threads
