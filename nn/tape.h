@@ -8,8 +8,9 @@
 
 namespace shoal::nn {
 
-/// What undoes one operation. Captures Variables and Parameter pointers (handles, never parameter memory); destroyed
-/// right after it ran, so that activations go back as the backward proceeds.
+/// What undoes one operation. Captures Variables whose value it reads, Edges of those it does not, and Parameter
+/// pointers (handles, never parameter memory); destroyed right after it ran, so that activations go back as the
+/// backward proceeds.
 using BackwardFunction = InlineFunction<void(BackwardContext&), 256>;
 
 /// The define-by-run tape: operations and module marks in recording order, replayed in strict reverse. Keeps its memory
@@ -18,7 +19,7 @@ class Tape {
  public:
   /// `y` is the operation's result: its gradient is given back after `backward`. Skipped when y does not require a
   /// gradient.
-  void record(const Variable& y, BackwardFunction backward);
+  void record(const Edge& y, BackwardFunction backward);
   /// A loss: replayed unconditionally (it has no result whose gradient could be missing).
   void record_loss(BackwardFunction backward);
   void record_enter(const Module& module);
@@ -34,11 +35,13 @@ class Tape {
 
  private:
   struct Node {
-    enum class Kind { Operation, Loss, Enter, Exit } kind;
-    Variable y;
+    enum class Kind { Operation, Loss, Enter, Exit } kind = Kind::Operation;
+    Edge y;
     BackwardFunction backward;
     const Module* module = nullptr;
   };
+  static void replay(Node& node, Context& ctx);
+
   std::vector<Node> nodes_;
 };
 

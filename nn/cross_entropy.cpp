@@ -1,0 +1,54 @@
+#include "shoal/nn/cross_entropy.h"
+
+#include <fmt/format.h>
+
+#include "shoal/kernels/cross_entropy.h"
+#include "shoal/nn/feature_rows.h"
+#include "shoal/nn/tape.h"
+#include "shoal/runtime/base/error.h"
+
+namespace shoal::nn {
+namespace {
+
+struct CrossEntropyBackward {
+  Edge logits;
+  Scratch dlogits;
+
+  void operator()(BackwardContext& bctx) { bctx.set_gradient(logits, std::move(dlogits)); }
+};
+
+}  // namespace
+
+void cross_entropy(Context& ctx, Variable logits, const Tensor& targets) {
+  if (logits.shape().num_dims() == 0 || !(with_features(logits.shape(), 1).numel() == targets.numel()) ||
+      targets.dtype() != DType::I32) {
+    fail(ErrorCode::InvalidArgument,
+         fmt::format("[nn::cross_entropy] logits {} with targets {} {}; each row of logits needs one i32 target",
+                     logits.shape().to_string(), targets.shape().to_string(), dtype_name(targets.dtype())));
+  }
+  const Tensor rows = as_rows(logits.value());
+  Scratch dlogits;
+  if (ctx.tape != nullptr && logits.requires_grad()) {
+    dlogits = take_memory(logits);
+    if (!dlogits.is_held()) {
+      dlogits = Scratch(ctx, logits.shape(), DType::F32, MemoryTag::Activations, "logits gradient");
+    }
+  }
+  {
+    const Scratch row_loss(ctx, {rows.shape()[0]}, DType::F64, MemoryTag::Workspace, "row losses");
+    const Scratch row_correct(ctx, {rows.shape()[0]}, DType::U8, MemoryTag::Workspace, "row hits");
+    kernels::CrossEntropy t;
+    t.logits = rows;
+    t.targets = targets.reshaped({targets.numel()});
+    if (dlogits.is_held()) t.dlogits = as_rows(dlogits.tensor());
+    t.row_loss = row_loss.tensor();
+    t.row_correct = row_correct.tensor();
+    t.block = ctx.block;
+    kernels::cross_entropy(ctx.stream, t);
+  }
+  if (dlogits.is_held()) {
+    ctx.tape->record_loss(CrossEntropyBackward{.logits = logits, .dlogits = std::move(dlogits)});
+  }
+}
+
+}  // namespace shoal::nn
