@@ -33,8 +33,8 @@ class FlatStorage {
     std::optional<float> padding;
   };
 
-  /// Allocates weights and, for a trainable flat parameter, gradients and optimizer state; state is zero, the rest
-  /// undefined until `materialise`.
+  /// `flat` must outlive the storage. Allocates weights and, for a trainable flat parameter, gradients and optimizer
+  /// state; state is zero, the rest undefined until `materialise`.
   FlatStorage(Device& device, Stream& stream, const FlatParameter& flat, const Options& options);
 
   /// Owned elements [first, first + numel) of the flat parameter.

@@ -53,7 +53,7 @@ struct PlanOp {
   int flat = -1;
   int lease = -1;
   int trace_position = 0;  // it is enqueued before the trace event of this index (marks: it is that event)
-  std::vector<int> waits;  // events that its stream waits for first
+  std::vector<int> waits = {};  // events that its stream waits for first
   int records = -1;        // event recorded on its stream afterwards, or -1
 };
 

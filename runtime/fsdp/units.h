@@ -16,8 +16,8 @@ struct Unit {
   int module = -1;      // whose calls are its intervals
   int parent = -1;      // the nearest enclosing unit, -1 for the root unit
   bool is_leaf = true;  // no other unit is entered while it is; enclosing units stay gathered from forward to backward
-  std::vector<int> flats;
-  std::vector<int> parameters;
+  std::vector<int> flats = {};
+  std::vector<int> parameters = {};
 };
 
 /// A unit's parameters of one class (trainable or frozen) as one flat parameter.

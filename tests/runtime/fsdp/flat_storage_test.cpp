@@ -49,7 +49,8 @@ TEST_F(FlatStorageTest, Shards_TogetherHoldEveryElementOnce) {
 
 TEST_F(FlatStorageTest, Padding_IsFilledAndStateIsZeroWhereParametersAre) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const FlatStorage storage(*device_, *stream_, make_flat(2),
+  const fsdp::FlatParameter flat = make_flat(2);
+  const FlatStorage storage(*device_, *stream_, flat,
                             {.rank = 0, .is_sharded = true, .num_state_tensors = 1, .padding = nan});
   stream_->synchronize();
   std::vector<bool> is_parameter(static_cast<std::size_t>(storage.numel()));
@@ -67,7 +68,8 @@ TEST_F(FlatStorageTest, Padding_IsFilledAndStateIsZeroWhereParametersAre) {
 }
 
 TEST_F(FlatStorageTest, FrozenParameters_HaveNeitherGradientNorState) {
-  const FlatStorage storage(*device_, *stream_, make_flat(2, false),
+  const fsdp::FlatParameter flat = make_flat(2, false);
+  const FlatStorage storage(*device_, *stream_, flat,
                             {.rank = 1, .is_sharded = true, .num_state_tensors = 2, .padding = {}});
   EXPECT_FALSE(storage.gradients().is_defined());
   EXPECT_TRUE(storage.state().empty());
@@ -76,7 +78,8 @@ TEST_F(FlatStorageTest, FrozenParameters_HaveNeitherGradientNorState) {
 }
 
 TEST_F(FlatStorageTest, UpdateSlices_JoinNeighboursThatTheRuleTreatsAlike) {
-  const FlatStorage storage(*device_, *stream_, make_flat(1),
+  const fsdp::FlatParameter flat = make_flat(1);
+  const FlatStorage storage(*device_, *stream_, flat,
                             {.rank = 0, .is_sharded = false, .num_state_tensors = 2, .padding = {}});
   const auto slices = storage.update_slices(*optim::make_adamw());
   ASSERT_EQ(slices.size(), 3U);  // a decays, b does not, c does
