@@ -46,32 +46,32 @@ constexpr float kSiluFlat = 150.0f;                  // as above
   return gate_slope(z, z, splat(1.0f));
 }
 
-void relu(const float* z, float* y, std::int64_t numel) {
+[[gnu::flatten]] void relu(const float* z, float* y, std::int64_t numel) {
   map_to(
       y, numel, [](const Lanes& a) { return relu_of(a); }, z);
 }
 
-void gelu(const float* z, float* y, std::int64_t numel) {
+[[gnu::flatten]] void gelu(const float* z, float* y, std::int64_t numel) {
   map_to(
       y, numel, [](const Lanes& a) { return gate(a, gelu_argument(a)); }, z);
 }
 
-void silu(const float* z, float* y, std::int64_t numel) {
+[[gnu::flatten]] void silu(const float* z, float* y, std::int64_t numel) {
   map_to(
       y, numel, [](const Lanes& a) { return gate(a, a); }, z);
 }
 
-void relu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
+[[gnu::flatten]] void relu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
   const auto slope = [](const Lanes& a, const Lanes& d) { return select(a <= splat(0.0f), splat(0.0f), d); };
   map_into(dz, accumulate, numel, slope, z, dy);
 }
 
-void gelu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
+[[gnu::flatten]] void gelu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
   map_into(
       dz, accumulate, numel, [](const Lanes& a, const Lanes& d) { return gelu_slope(a) * d; }, z, dy);
 }
 
-void silu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
+[[gnu::flatten]] void silu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
   map_into(
       dz, accumulate, numel, [](const Lanes& a, const Lanes& d) { return silu_slope(a) * d; }, z, dy);
 }

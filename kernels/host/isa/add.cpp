@@ -6,12 +6,12 @@
 namespace shoal::kernels::host::SHOAL_ISA {
 namespace {
 
-void add(const float* a, const float* b, float* y, std::int64_t numel) {
+[[gnu::flatten]] void add(const float* a, const float* b, float* y, std::int64_t numel) {
   map_to(
       y, numel, [](const Lanes& x, const Lanes& z) { return x + z; }, a, b);
 }
 
-void add_relu(const float* a, const float* b, float* y, std::int64_t numel) {
+[[gnu::flatten]] void add_relu(const float* a, const float* b, float* y, std::int64_t numel) {
   const auto sum = [](const Lanes& x, const Lanes& z) {
     const Lanes s = x + z;
     return select(s <= splat(0.0f), splat(0.0f), s);

@@ -5,7 +5,7 @@
 
 #include "shoal/kernels/host/isa/attention.h"
 #include "shoal/kernels/host/isa/attention_parts.h"
-#include "shoal/kernels/host/isa/product_pack.h"
+#include "shoal/kernels/host/isa/operand_pack.h"
 #include "shoal/kernels/host/isa/register_block.h"
 
 namespace shoal::kernels::host::SHOAL_ISA {

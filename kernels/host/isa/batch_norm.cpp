@@ -19,7 +19,7 @@ namespace {
   square = square + (next_square + (delta * delta) * to_square);
 }
 
-void moments(const float* x, std::int64_t num_channels, const ColumnRange& range, double* values) {
+[[gnu::flatten]] void moments(const float* x, std::int64_t num_channels, const ColumnRange& range, double* values) {
   const std::int64_t num_columns = range.column_end - range.column_begin;
   double* mean = values;
   double* square = values + kStripColumns;
@@ -84,7 +84,7 @@ void normalise_rows(const BatchNormRows& a, std::int64_t row_begin, std::int64_t
   });
 }
 
-void normalise(const BatchNormRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void normalise(const BatchNormRows& a, std::int64_t begin, std::int64_t end) {
   a.relu ? normalise_rows<true>(a, begin, end) : normalise_rows<false>(a, begin, end);
 }
 
@@ -105,7 +105,7 @@ void sum_gradients(const BatchNormGradient& a, const ColumnRange& range, double*
   });
 }
 
-void gradient_sums(const BatchNormGradient& a, const ColumnRange& range, double* sums) {
+[[gnu::flatten]] void gradient_sums(const BatchNormGradient& a, const ColumnRange& range, double* sums) {
   a.y != nullptr ? sum_gradients<true>(a, range, sums) : sum_gradients<false>(a, range, sums);
 }
 
@@ -143,7 +143,7 @@ void gradient_rows(const BatchNormGradient& a, const ColumnRange& range, const d
   }
 }
 
-void gradient(const BatchNormGradient& a, const ColumnRange& range, const double* sums) {
+[[gnu::flatten]] void gradient(const BatchNormGradient& a, const ColumnRange& range, const double* sums) {
   a.y != nullptr ? gradient_rows<true>(a, range, sums) : gradient_rows<false>(a, range, sums);
 }
 

@@ -74,9 +74,7 @@ constexpr std::int32_t kSign = -0x7fffffff - 1;
 
 [[gnu::always_inline]] inline IntLanes load_element_bits(const float* p) { return load_as<IntLanes>(p); }
 [[gnu::always_inline]] inline IntLanes load_element_bits(const std::uint16_t* p) { return load_halves(p); }
-[[gnu::always_inline]] inline void store_element_bits(float* p, const IntLanes& bits) {
-  __builtin_memcpy(p, &bits, sizeof(bits));
-}
+[[gnu::always_inline]] inline void store_element_bits(float* p, const IntLanes& bits) { store_as(p, bits); }
 [[gnu::always_inline]] inline void store_element_bits(std::uint16_t* p, const IntLanes& bits) { store_halves(p, bits); }
 
 template <typename Src, typename Dst, typename Fn>
@@ -92,22 +90,22 @@ template <typename Src, typename Dst, typename Fn>
   __builtin_memcpy(dst + i, results, count * sizeof(Dst));
 }
 
-void f32_to_bf16(const float* src, std::uint16_t* dst, std::int64_t numel) {
+[[gnu::flatten]] void f32_to_bf16(const float* src, std::uint16_t* dst, std::int64_t numel) {
   convert(src, dst, numel, [](const IntLanes& a) { return bf16_from_f32(a); });
 }
-void f32_to_f16(const float* src, std::uint16_t* dst, std::int64_t numel) {
+[[gnu::flatten]] void f32_to_f16(const float* src, std::uint16_t* dst, std::int64_t numel) {
   convert(src, dst, numel, [](const IntLanes& a) { return f16_from_f32(a); });
 }
-void bf16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
+[[gnu::flatten]] void bf16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
   convert(src, dst, numel, [](const IntLanes& a) { return f32_from_bf16(a); });
 }
-void f16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
+[[gnu::flatten]] void f16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
   convert(src, dst, numel, [](const IntLanes& a) { return f32_from_f16(a); });
 }
-void bf16_to_f16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
+[[gnu::flatten]] void bf16_to_f16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
   convert(src, dst, numel, [](const IntLanes& a) { return f16_from_f32(f32_from_bf16(a)); });
 }
-void f16_to_bf16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
+[[gnu::flatten]] void f16_to_bf16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
   convert(src, dst, numel, [](const IntLanes& a) { return bf16_from_f32(f32_from_f16(a)); });
 }
 

@@ -45,7 +45,7 @@ double sum_of_exponentials(const float* x, std::int64_t numel, float largest, fl
   return sum[0];
 }
 
-void rows(const CrossEntropyRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void rows(const CrossEntropyRows& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t row = begin; row < end; ++row) {
     const float* x = a.logits + row * a.num_classes;
     float* dx = a.dlogits == nullptr ? nullptr : a.dlogits + row * a.num_classes;

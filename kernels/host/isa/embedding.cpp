@@ -7,7 +7,7 @@
 namespace shoal::kernels::host::SHOAL_ISA {
 namespace {
 
-void forward(const EmbeddingRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void forward(const EmbeddingRows& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t row = begin; row < end; ++row) {
     const float* entry = a.table + a.ids[row] * a.width;
     float* y = a.y + row * a.width;
@@ -22,7 +22,7 @@ void forward(const EmbeddingRows& a, std::int64_t begin, std::int64_t end) {
   }
 }
 
-void add_to_table(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void add_to_table(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t num_rows = a.num_sequences * a.num_positions;
   for (std::int64_t row = 0; row < num_rows; ++row) {
     float* entry = a.dtable + a.ids[row] * a.width + begin;
@@ -33,7 +33,7 @@ void add_to_table(const EmbeddingGradient& a, std::int64_t begin, std::int64_t e
   }
 }
 
-void sum_positions(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void sum_positions(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t sequence_stride = a.num_positions * a.width;
   for (std::int64_t position = begin; position < end; ++position) {
     const float* dy = a.dy + position * a.width;

@@ -39,7 +39,7 @@ struct Moments {
   return {mean, static_cast<float>(shift), variance < 0 ? 0.0 : variance};
 }
 
-void layer_norm(const LayerNormRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void layer_norm(const LayerNormRows& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t num_features = a.num_features;
   for (std::int64_t row = begin; row < end; ++row) {
     const float* x = a.x + row * num_features;
@@ -60,7 +60,7 @@ void layer_norm(const LayerNormRows& a, std::int64_t begin, std::int64_t end) {
 }
 
 /// dx = rstd (g - mean(g) - xhat mean(g xhat)), g = dy gamma, xhat = (x - mean) rstd.
-void layer_norm_backward(const NormBackwardRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void layer_norm_backward(const NormBackwardRows& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t num_features = a.num_features;
   const double inverse = 1.0 / static_cast<double>(num_features);
   for (std::int64_t row = begin; row < end; ++row) {
@@ -86,7 +86,7 @@ void layer_norm_backward(const NormBackwardRows& a, std::int64_t begin, std::int
   }
 }
 
-void rms_norm(const RmsNormRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void rms_norm(const RmsNormRows& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t num_features = a.num_features;
   for (std::int64_t row = begin; row < end; ++row) {
     const float* x = a.x + row * num_features;
@@ -104,7 +104,7 @@ void rms_norm(const RmsNormRows& a, std::int64_t begin, std::int64_t end) {
 }
 
 /// dx = rrms (g - xhat mean(g xhat)), g = dy gamma, xhat = x rrms.
-void rms_norm_backward(const NormBackwardRows& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void rms_norm_backward(const NormBackwardRows& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t num_features = a.num_features;
   const double inverse = 1.0 / static_cast<double>(num_features);
   for (std::int64_t row = begin; row < end; ++row) {
@@ -124,7 +124,7 @@ void rms_norm_backward(const NormBackwardRows& a, std::int64_t begin, std::int64
   }
 }
 
-void layer_norm_columns(const NormColumns& a, const ColumnRange& range, double* sums) {
+[[gnu::flatten]] void layer_norm_columns(const NormColumns& a, const ColumnRange& range, double* sums) {
   const auto terms_of = [a](auto& terms, std::int64_t row, std::int64_t column, std::int64_t count) {
     const float* x = a.x + row * a.num_features;
     const float* dy = a.dy + row * a.num_features;
@@ -135,7 +135,7 @@ void layer_norm_columns(const NormColumns& a, const ColumnRange& range, double* 
   sum_columns<2>(range, sums, terms_of);
 }
 
-void rms_norm_columns(const NormColumns& a, const ColumnRange& range, double* sums) {
+[[gnu::flatten]] void rms_norm_columns(const NormColumns& a, const ColumnRange& range, double* sums) {
   const auto terms_of = [a](auto& terms, std::int64_t row, std::int64_t column, std::int64_t count) {
     const float* x = a.x + row * a.num_features;
     const float* dy = a.dy + row * a.num_features;

@@ -20,7 +20,7 @@ struct PoolRow {
 
 void store_bytes(std::uint8_t* p, const IntLanes& values, std::int64_t count) {
   std::int32_t wide[kLanes];
-  __builtin_memcpy(wide, &values, sizeof(wide));
+  store_as(wide, values);
   std::uint8_t narrow[kLanes];
   for (int i = 0; i < kLanes; ++i) narrow[i] = static_cast<std::uint8_t>(wide[i]);
   __builtin_memcpy(p, narrow, static_cast<std::size_t>(count));
@@ -56,7 +56,7 @@ IntLanes load_bytes(const std::uint8_t* p, std::int64_t count) {
   }
 }
 
-void max_pool(const MaxPoolForward& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void max_pool(const MaxPoolForward& a, std::int64_t begin, std::int64_t end) {
   const PoolShape& shape = a.shape;
   for (std::int64_t row = begin; row < end; ++row) {
     const PoolRow at = pool_row(shape, row);
@@ -75,7 +75,7 @@ void max_pool(const MaxPoolForward& a, std::int64_t begin, std::int64_t end) {
   }
 }
 
-void max_pool_backward(const MaxPoolBackward& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void max_pool_backward(const MaxPoolBackward& a, std::int64_t begin, std::int64_t end) {
   const PoolShape& shape = a.shape;
   for (std::int64_t row = begin; row < end; ++row) {
     const PoolRow at = pool_row(shape, row);
@@ -100,7 +100,7 @@ void max_pool_backward(const MaxPoolBackward& a, std::int64_t begin, std::int64_
   }
 }
 
-void average(const AveragePool& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void average(const AveragePool& a, std::int64_t begin, std::int64_t end) {
   const auto term = [&a](auto& terms, std::int64_t row, std::int64_t column, std::int64_t count) {
     terms[0] = load_counted(a.src + row * a.channels, column, count);
   };
@@ -117,7 +117,7 @@ void average(const AveragePool& a, std::int64_t begin, std::int64_t end) {
   }
 }
 
-void average_backward(const AveragePool& a, std::int64_t begin, std::int64_t end) {
+[[gnu::flatten]] void average_backward(const AveragePool& a, std::int64_t begin, std::int64_t end) {
   const Lanes divisor = splat(static_cast<float>(a.pixels));
   const auto share = [&divisor](const Lanes& d) { return d / divisor; };
   for (std::int64_t pixel = begin * a.pixels; pixel < end * a.pixels; ++pixel) {

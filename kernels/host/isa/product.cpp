@@ -5,7 +5,7 @@
 #include "shoal/kernels/host/isa/product.h"
 
 #include "shoal/kernels/host/isa/dense_table_parts.h"
-#include "shoal/kernels/host/isa/product_pack.h"
+#include "shoal/kernels/host/isa/operand_pack.h"
 #include "shoal/kernels/host/isa/register_block.h"
 
 namespace shoal::kernels::host::SHOAL_ISA {
@@ -33,9 +33,30 @@ struct RowOffsets {
   }
 };
 
+/// Columns of b packed together: whole cache lines side by side are read from each of its rows.
+constexpr std::int64_t kGroupColumns = 64;
+static_assert(kGroupColumns % kRegisterColumns == 0);
+
+/// The packed rows of a tile against one panel of b.
+struct TileRows {
+  const Product& product;
+  const RowOffsets& offsets;
+  std::int64_t count;
+  const float* panels;
+  std::int64_t depth;
+
+  void multiply(const float* b_panel, std::int64_t column, std::int64_t columns, BlockResult result) const {
+    for (std::int64_t row = 0; row < count; row += kRegisterRows) {
+      const std::int64_t rows = count - row < kRegisterRows ? count - row : kRegisterRows;
+      for (std::int64_t i = 0; i < rows; ++i) result.row[i] = product.c + offsets.at[row + i] + column;
+      multiply_any(depth, panels + row * depth, b_panel, result, rows, columns);
+    }
+  }
+};
+
 void multiply_tile(const Product& product, const Tile& tile) {
   alignas(64) float a_panels[kMaxTileRows * kMaxDepth + 4];
-  alignas(64) float b_panel[kRegisterColumns * kMaxDepth];
+  alignas(64) float b_panels[kGroupColumns * kMaxDepth];
   const RowOffsets offsets(product.c_rows, tile);
   const std::int64_t tile_rows = tile.row_end - tile.row_begin;
   const std::int64_t num_parts = product.k == 0 ? 1 : (product.k + kMaxDepth - 1) / kMaxDepth;
@@ -43,23 +64,16 @@ void multiply_tile(const Product& product, const Tile& tile) {
     const std::int64_t depth = product.k * part / num_parts;
     const std::int64_t depth_count = product.k * (part + 1) / num_parts - depth;
     pack<kRegisterRows>(product.a, {tile.row_begin, tile_rows, depth, depth_count}, a_panels);
-    for (std::int64_t column = tile.column_begin; column < tile.column_end; column += kRegisterColumns) {
-      const std::int64_t remaining = tile.column_end - column;
-      const std::int64_t columns = remaining < kRegisterColumns ? remaining : kRegisterColumns;
-      pack<kRegisterColumns>(product.b, {column, columns, depth, depth_count}, b_panel);
-      const bool has_bias = product.bias != nullptr && part == num_parts - 1;
-      BlockResult result{{}, has_bias ? product.bias + column : nullptr, part > 0 || product.accumulate};
-      for (std::int64_t row = 0; row < tile_rows; row += kRegisterRows) {
-        const std::int64_t rows = tile_rows - row < kRegisterRows ? tile_rows - row : kRegisterRows;
-        for (int i = 0; i < kRegisterRows; ++i) {
-          result.row[i] = i < rows ? product.c + offsets.at[row + i] + column : nullptr;
-        }
-        const float* a = a_panels + row * depth_count;
-        if (rows == kRegisterRows && columns == kRegisterColumns) {
-          multiply_block(depth_count, a, b_panel, result);
-        } else {
-          multiply_edge(depth_count, a, b_panel, result, rows, columns);
-        }
+    const TileRows rows{product, offsets, tile_rows, a_panels, depth_count};
+    const bool has_bias = product.bias != nullptr && part == num_parts - 1;
+    for (std::int64_t group = tile.column_begin; group < tile.column_end; group += kGroupColumns) {
+      const std::int64_t rest = tile.column_end - group;
+      const std::int64_t group_columns = rest < kGroupColumns ? rest : kGroupColumns;
+      pack<kRegisterColumns>(product.b, {group, group_columns, depth, depth_count}, b_panels);
+      for (std::int64_t column = 0; column < group_columns; column += kRegisterColumns) {
+        const BlockResult result{
+            {}, has_bias ? product.bias + group + column : nullptr, part > 0 || product.accumulate};
+        rows.multiply(b_panels + column * depth_count, group + column, group_columns - column, result);
       }
     }
   }

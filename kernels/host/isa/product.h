@@ -71,7 +71,7 @@ struct Tile {
 /// The most rows of a tile; a multiple of every instruction set's register block.
 inline constexpr std::int64_t kMaxTileRows = 192;
 /// The most k that are summed in registers before a partial sum is added to the result.
-inline constexpr std::int64_t kMaxDepth = 384;
+inline constexpr std::int64_t kMaxDepth = 256;
 
 struct ProductKernels {
   /// Computes one tile. An element's bits depend on its row of a, its column of b, k and what it held, never on the

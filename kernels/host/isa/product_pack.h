@@ -21,41 +21,43 @@ inline constexpr std::int64_t kMaxRun = 512;
 alignas(64) inline constexpr float kZeros[kMaxRun] = {};
 static_assert(kMaxDepth <= kMaxRun);
 
-/// panel[k * kWidth + w] = rows[w][k], at most kMaxRun of k: transposes 4 x 4 at a time. With kWidth no multiple of 4
-/// the last group's rows are repeated, and what they write beyond a k's kWidth floats is overwritten by the next k; up
-/// to 3 floats are written beyond the panel.
+/// The columns of four rows of four: to[q * pitch + r] = rows r, column q.
+[[gnu::always_inline]] inline void transpose_quads(const QuadFloat (&row)[4], float* to, std::int64_t pitch) {
+  typedef std::int32_t QuadInt __attribute__((vector_size(16)));
+  const QuadFloat low01 = __builtin_shuffle(row[0], row[1], QuadInt{0, 4, 1, 5});
+  const QuadFloat high01 = __builtin_shuffle(row[0], row[1], QuadInt{2, 6, 3, 7});
+  const QuadFloat low23 = __builtin_shuffle(row[2], row[3], QuadInt{0, 4, 1, 5});
+  const QuadFloat high23 = __builtin_shuffle(row[2], row[3], QuadInt{2, 6, 3, 7});
+  const QuadFloat column[4] = {
+      __builtin_shuffle(low01, low23, QuadInt{0, 1, 4, 5}), __builtin_shuffle(low01, low23, QuadInt{2, 3, 6, 7}),
+      __builtin_shuffle(high01, high23, QuadInt{0, 1, 4, 5}), __builtin_shuffle(high01, high23, QuadInt{2, 3, 6, 7})};
+#pragma GCC unroll 4
+  for (int q = 0; q < 4; ++q) __builtin_memcpy(to + q * pitch, &column[q], sizeof(QuadFloat));
+}
+
+/// panel[k * kWidth + w] = rows[w][k], at most kMaxRun of k. Four rows at a time, a cache line of each, so that rows
+/// whose addresses compete for the same place in the cache are read once. With kWidth no multiple of 4 the last group
+/// repeats the last row; what it writes beyond a k's kWidth floats is overwritten by the first group, which comes after
+/// it, or by the next k. Up to 3 floats are written beyond the panel.
 template <int kWidth>
 [[gnu::always_inline]] inline void interleave(const float* const* rows, std::int64_t depth_count, float* panel) {
   constexpr int kGroups = (kWidth + 3) / 4;
-  const auto load_quad = [](const float* p) {
-    QuadFloat quad;
-    __builtin_memcpy(&quad, p, sizeof(quad));
-    return quad;
-  };
-  typedef std::int32_t QuadInt __attribute__((vector_size(16)));
-  std::int64_t k = 0;
-  for (; k + 4 <= depth_count; k += 4) {
-    QuadFloat out[4][kGroups];
+  constexpr std::int64_t kLine = 16;
+  const auto take = [&](std::int64_t begin, std::int64_t end) {
 #pragma GCC unroll 8
-    for (int g = 0; g < kGroups; ++g) {
-      const auto row = [&](int r) { return load_quad(rows[4 * g + r < kWidth ? 4 * g + r : kWidth - 1] + k); };
-      const QuadFloat low01 = __builtin_shuffle(row(0), row(1), QuadInt{0, 4, 1, 5});
-      const QuadFloat high01 = __builtin_shuffle(row(0), row(1), QuadInt{2, 6, 3, 7});
-      const QuadFloat low23 = __builtin_shuffle(row(2), row(3), QuadInt{0, 4, 1, 5});
-      const QuadFloat high23 = __builtin_shuffle(row(2), row(3), QuadInt{2, 6, 3, 7});
-      out[0][g] = __builtin_shuffle(low01, low23, QuadInt{0, 1, 4, 5});
-      out[1][g] = __builtin_shuffle(low01, low23, QuadInt{2, 3, 6, 7});
-      out[2][g] = __builtin_shuffle(high01, high23, QuadInt{0, 1, 4, 5});
-      out[3][g] = __builtin_shuffle(high01, high23, QuadInt{2, 3, 6, 7});
-    }
-#pragma GCC unroll 4
-    for (int q = 0; q < 4; ++q) {
-#pragma GCC unroll 8
-      for (int g = 0; g < kGroups; ++g) {
-        __builtin_memcpy(panel + (k + q) * kWidth + 4 * g, &out[q][g], sizeof(QuadFloat));
+    for (int g = kGroups - 1; g >= 0; --g) {
+      const float* from[4];
+      for (int r = 0; r < 4; ++r) from[r] = rows[4 * g + r < kWidth ? 4 * g + r : kWidth - 1];
+      for (std::int64_t k = begin; k < end; k += 4) {
+        QuadFloat row[4];
+        for (int r = 0; r < 4; ++r) __builtin_memcpy(&row[r], from[r] + k, sizeof(QuadFloat));
+        transpose_quads(row, panel + k * kWidth + 4 * g, kWidth);
       }
     }
-  }
+  };
+  std::int64_t k = 0;
+  for (; k + kLine <= depth_count; k += kLine) take(k, k + kLine);
+  for (; k + 4 <= depth_count; k += 4) take(k, k + 4);
   for (; k < depth_count; ++k) {
     for (int w = 0; w < kWidth; ++w) panel[k * kWidth + w] = rows[w][k];
   }
@@ -74,35 +76,27 @@ inline void pack_depth_contiguous(const Operand& operand, const OperandPart& par
   }
 }
 
+/// A few k at a time through all panels: each cache line of the operand is used up while it is near.
 template <int kWidth>
 inline void pack_outer_contiguous(const Operand& operand, const OperandPart& part, float* panels) {
-  for (std::int64_t begin = 0; begin < part.outer_count; begin += kWidth) {
-    const float* source = operand.data + part.depth * operand.stride + part.outer + begin;
-    const std::int64_t count = part.outer_count - begin;
-    if (count >= kWidth) {
-      for (std::int64_t k = 0; k < part.depth_count; ++k) {
-        __builtin_memcpy(panels + k * kWidth, source + k * operand.stride, kWidth * sizeof(float));
-      }
-    } else {
-      for (std::int64_t k = 0; k < part.depth_count; ++k) {
-        for (int w = 0; w < kWidth; ++w) panels[k * kWidth + w] = w < count ? source[k * operand.stride + w] : 0.0f;
+  constexpr std::int64_t kStep = 8;
+  const float* source = operand.data + part.depth * operand.stride + part.outer;
+  for (std::int64_t first = 0; first < part.depth_count; first += kStep) {
+    const std::int64_t end = first + kStep < part.depth_count ? first + kStep : part.depth_count;
+    for (std::int64_t begin = 0; begin < part.outer_count; begin += kWidth) {
+      float* panel = panels + begin * part.depth_count;
+      const float* from = source + begin;
+      const std::int64_t count = part.outer_count - begin;
+      if (count >= kWidth) {
+        for (std::int64_t k = first; k < end; ++k) {
+          __builtin_memcpy(panel + k * kWidth, from + k * operand.stride, kWidth * sizeof(float));
+        }
+      } else {
+        for (std::int64_t k = first; k < end; ++k) {
+          for (int w = 0; w < kWidth; ++w) panel[k * kWidth + w] = w < count ? from[k * operand.stride + w] : 0.0f;
+        }
       }
     }
-    panels += kWidth * part.depth_count;
-  }
-}
-
-template <int kWidth>
-inline void pack(const Operand& operand, const OperandPart& part, float* panels) {
-  if (part.depth_count == 0) return;
-  switch (operand.kind) {
-    case Operand::Kind::OuterContiguous:
-      return pack_outer_contiguous<kWidth>(operand, part, panels);
-    case Operand::Kind::DepthContiguous:
-      return pack_depth_contiguous<kWidth>(operand, part, panels);
-    case Operand::Kind::PositionPatches:
-    case Operand::Kind::TapPatches:
-      return;
   }
 }
 

@@ -113,8 +113,16 @@ template <typename V>
 }
 
 /// The same bits as another type.
-[[gnu::always_inline]] inline IntLanes as_int(const Lanes& a) { return __builtin_bit_cast(IntLanes, a); }
-[[gnu::always_inline]] inline Lanes as_float(const IntLanes& a) { return __builtin_bit_cast(Lanes, a); }
+[[gnu::always_inline]] inline IntLanes as_int(const Lanes& a) {
+  IntLanes r;
+  for (int k = 0; k < kParts; ++k) r.part[k] = (NativeInt)a.part[k];
+  return r;
+}
+[[gnu::always_inline]] inline Lanes as_float(const IntLanes& a) {
+  Lanes r;
+  for (int k = 0; k < kParts; ++k) r.part[k] = (NativeFloat)a.part[k];
+  return r;
+}
 
 template <int kBits>
 [[gnu::always_inline]] inline IntLanes shift_left(const IntLanes& a) {
@@ -137,15 +145,23 @@ template <int kBits>
   return r;
 }
 
-// Memory, at any alignment.
+// Memory, at any alignment. Part by part: a copy of the whole struct would go through the stack.
 template <typename V, typename T>
 [[gnu::always_inline]] inline V load_as(const T* p) {
   V r;
-  __builtin_memcpy(&r, p, sizeof(V));
+  for (int k = 0; k < kParts; ++k) {
+    __builtin_memcpy(&r.part[k], p + k * (SHOAL_VECTOR_BYTES / static_cast<int>(sizeof(T))), sizeof(r.part[k]));
+  }
   return r;
 }
+template <typename V, typename T>
+[[gnu::always_inline]] inline void store_as(T* p, const V& a) {
+  for (int k = 0; k < kParts; ++k) {
+    __builtin_memcpy(p + k * (SHOAL_VECTOR_BYTES / static_cast<int>(sizeof(T))), &a.part[k], sizeof(a.part[k]));
+  }
+}
 [[gnu::always_inline]] inline Lanes load(const float* p) { return load_as<Lanes>(p); }
-[[gnu::always_inline]] inline void store(float* p, const Lanes& a) { __builtin_memcpy(p, &a, sizeof(a)); }
+[[gnu::always_inline]] inline void store(float* p, const Lanes& a) { store_as(p, a); }
 
 /// `count` < 16 elements, then zeros.
 [[gnu::always_inline]] inline Lanes load_partial(const float* p, std::int64_t count) {
@@ -173,14 +189,18 @@ template <typename V, typename T>
 
 // Folds over the lanes, always by the same tree: halves are combined until one lane is left.
 [[gnu::always_inline]] inline float fold_sum(const Lanes& a) {
+  float lane[kLanes];
+  store(lane, a);
   QuadFloat quad[4];
-  __builtin_memcpy(quad, &a, sizeof(a));
+  for (int k = 0; k < 4; ++k) __builtin_memcpy(&quad[k], lane + 4 * k, sizeof(quad[k]));
   const QuadFloat sum = (quad[0] + quad[2]) + (quad[1] + quad[3]);
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 [[gnu::always_inline]] inline double fold_sum(const DoubleLanes& a) {
+  double lane[kLanes / 2];
+  store_as(lane, a);
   PairDouble pair[4];
-  __builtin_memcpy(pair, &a, sizeof(a));
+  for (int k = 0; k < 4; ++k) __builtin_memcpy(&pair[k], lane + 2 * k, sizeof(pair[k]));
   const PairDouble sum = (pair[0] + pair[2]) + (pair[1] + pair[3]);
   return sum[0] + sum[1];
 }
