@@ -6,9 +6,9 @@
 
 namespace shoal::collectives {
 
-/// What one rank's link carries for every byte of the operation's full data, in an algorithm that is optimal for it: the factor
-/// from algorithm bandwidth to bus bandwidth, so that figures compare with the hardware's whatever the number of ranks.
-/// (PERFORMANCE.md of nccl-tests.)
+/// What one rank's link carries for every byte of the operation's full data, in an algorithm that is optimal for it:
+/// the factor from algorithm bandwidth to bus bandwidth, so that figures compare with the hardware's whatever the
+/// number of ranks. (PERFORMANCE.md of nccl-tests.)
 constexpr double bus_bandwidth_factor(CollectiveKind kind, int world_size) {
   const double others = static_cast<double>(world_size - 1) / static_cast<double>(world_size);
   switch (kind) {

@@ -1,5 +1,6 @@
-// Sums run in blocks that stay in the first-level cache, so that each source is read from memory once and the output written
-// once. Inner loops have a constant trip count, which the compiler turns into vector code without run-time checks.
+// Sums run in blocks that stay in the first-level cache, so that each source is read from memory once and the output
+// written once. Inner loops have a constant trip count, which the compiler turns into vector code without run-time
+// checks.
 
 #include "shoal/collectives/rank_order_sum.h"
 

@@ -1,5 +1,5 @@
-// One rank alone: an operation is at most one copy or one sum, and nothing where the data is in place already. Operations are
-// enqueued even then, so that they are ordered, declare their ranges and see an abort.
+// One rank alone: an operation is at most one copy or one sum, and nothing where the data is in place already.
+// Operations are enqueued even then, so that they are ordered, declare their ranges and see an abort.
 
 #include "shoal/collectives/single/single_communicator.h"
 
@@ -60,10 +60,12 @@ class SingleCommunicator final : public collectives::Communicator {
     enqueue_copy(stream, CollectiveKind::AllToAll, send, recv);
   }
   void do_send_recv(Stream& stream, const Tensor& send, int /*to*/, const Tensor& recv, int /*from*/) override {
-    if (send.is_defined() != recv.is_defined() || send.num_bytes() != recv.num_bytes() || send.dtype() != recv.dtype()) {
+    if (send.is_defined() != recv.is_defined() || send.num_bytes() != recv.num_bytes() ||
+        send.dtype() != recv.dtype()) {
       fail(ErrorCode::InvalidArgument,
-           fmt::format("[send_recv] rank 0 of '{}' is alone: it sends {} bytes of {} to itself and receives {} bytes of {}",
-                       name(), send.num_bytes(), dtype_name(send.dtype()), recv.num_bytes(), dtype_name(recv.dtype())));
+           fmt::format(
+               "[send_recv] rank 0 of '{}' is alone: it sends {} bytes of {} to itself and receives {} bytes of {}",
+               name(), send.num_bytes(), dtype_name(send.dtype()), recv.num_bytes(), dtype_name(recv.dtype())));
     }
     enqueue_copy(stream, CollectiveKind::SendRecv, send, recv);
   }
@@ -76,11 +78,12 @@ class SingleCommunicator final : public collectives::Communicator {
   }
   void do_publish(Stream& stream, Window window, std::uint64_t version) override {
     std::atomic<std::uint64_t>* current = &state_->versions[static_cast<std::size_t>(window.id)];
-    stream.run("publish", {shards_[static_cast<std::size_t>(window.id)]}, {}, [state = state_, current, version](Workers&) {
-      check(*state, "publish");
-      current->store(version, std::memory_order_release);
-      process_gate().notify();
-    });
+    stream.run("publish", {shards_[static_cast<std::size_t>(window.id)]}, {},
+               [state = state_, current, version](Workers&) {
+                 check(*state, "publish");
+                 current->store(version, std::memory_order_release);
+                 process_gate().notify();
+               });
   }
   void do_gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) override;
   void do_await_readers(Stream& stream) override {

@@ -30,7 +30,8 @@ void check_stall(const Member& member, const char* operation, const std::vector<
   };
   for (const int peer : missing) {
     if (group.rank(peer).has_left.load()) {
-      fail(ErrorCode::CommFailure, fmt::format("misses rank {}, which has left (its communicator is destroyed),", peer));
+      fail(ErrorCode::CommFailure,
+           fmt::format("misses rank {}, which has left (its communicator is destroyed),", peer));
     }
   }
   const std::uint64_t progress = group.progress();

@@ -55,8 +55,8 @@ struct SplitRecord {
   std::vector<SplitSlot> slots;
 };
 
-/// Where ranks meet on the host, outside streams: under a lock, never on the path of an operation. The n-th call of each rank
-/// belongs to the n-th meeting of its kind. Records stay where they are.
+/// Where ranks meet on the host, outside streams: under a lock, never on the path of an operation. The n-th call of
+/// each rank belongs to the n-th meeting of its kind. Records stay where they are.
 class Meetings {
  public:
   explicit Meetings(int world_size) : world_size_(world_size) {}

@@ -67,9 +67,8 @@ bool copy_pieces(const BusyScope& scope, Workers& workers, void* dst, const void
 
 bool sum_pieces(const BusyScope& scope, Workers& workers, const collectives::RankOrderSum& sum, std::int64_t begin,
                 std::int64_t end) {
-  return run_pieces(scope, workers, end - begin, dtype_bytes(sum.dtype), [&, begin](std::int64_t from, std::int64_t to) {
-    sum.run(begin + from, begin + to);
-  });
+  return run_pieces(scope, workers, end - begin, dtype_bytes(sum.dtype),
+                    [&, begin](std::int64_t from, std::int64_t to) { sum.run(begin + from, begin + to); });
 }
 
 }  // namespace shoal::threads

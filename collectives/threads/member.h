@@ -9,7 +9,8 @@
 
 namespace shoal::threads {
 
-/// One rank's hold on its group, shared by its communicator and by its operations in flight, so that the group outlives both.
+/// One rank's hold on its group, shared by its communicator and by its operations in flight, so that the group outlives
+/// both.
 class Member {
  public:
   Member(std::shared_ptr<ThreadGroup> group, int rank) : group_(std::move(group)), rank_(rank) {}
@@ -27,8 +28,8 @@ class Member {
   int rank_;
 };
 
-/// Held while a thread reads or writes memory that belongs to peers. The flag and the failure are both sequentially consistent:
-/// either this sees the failure and stays out, or whoever set the failure sees the flag and waits.
+/// Held while a thread reads or writes memory that belongs to peers. The flag and the failure are both sequentially
+/// consistent: either this sees the failure and stays out, or whoever set the failure sees the flag and waits.
 class BusyScope {
  public:
   explicit BusyScope(const Member& member);

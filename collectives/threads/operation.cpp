@@ -89,8 +89,8 @@ void Operation::fail(ErrorCode code, const std::string& what) {
   group().fail(code, fmt::format("rank {} of '{}' {}", rank(), group().name(), what), rank());
 }
 
-// Posts come in order, so this rank and `peer` have posted everything before this operation, and all rings still hold the
-// last kMaxAhead of it: an earlier difference, on another stream, is found as well.
+// Posts come in order, so this rank and `peer` have posted everything before this operation, and all rings still hold
+// the last kMaxAhead of it: an earlier difference, on another stream, is found as well.
 void Operation::fail_mismatch(int peer) {
   const auto fingerprint = [&](int of_rank, std::uint64_t sequence) -> const collectives::Fingerprint& {
     return group().entry(of_rank, sequence).fingerprint;
@@ -108,12 +108,13 @@ void Operation::fail_mismatch(int peer) {
   }
   const int low = std::min(rank(), other);
   const int high = std::max(rank(), other);
-  group().fail(ErrorCode::CommFailure,
-               fmt::format("ranks of '{}' issued different operations, first in operation {}: rank {} issued {}, rank {} "
-                           "issued {}; all ranks must issue the same operations in the same order",
-                           group().name(), first, low, collectives::describe(fingerprint(low, first)), high,
-                           collectives::describe(fingerprint(high, first))),
-               rank());
+  group().fail(
+      ErrorCode::CommFailure,
+      fmt::format("ranks of '{}' issued different operations, first in operation {}: rank {} issued {}, rank {} "
+                  "issued {}; all ranks must issue the same operations in the same order",
+                  group().name(), first, low, collectives::describe(fingerprint(low, first)), high,
+                  collectives::describe(fingerprint(high, first))),
+      rank());
 }
 
 Progress Operation::raise_when_quiet() {
@@ -125,7 +126,8 @@ Progress Operation::raise_when_quiet() {
 void Operation::check_stall() {
   for (int peer = 0; peer < size(); ++peer) {
     if ((wait_.only >= 0 && wait_.only != peer) || !group().has_given_up(wait_, peer)) continue;
-    fail(ErrorCode::CommFailure, fmt::format("cannot finish {}: rank {} has left (its communicator is destroyed)", describe(), peer));
+    fail(ErrorCode::CommFailure,
+         fmt::format("cannot finish {}: rank {} has left (its communicator is destroyed)", describe(), peer));
     return;
   }
   const std::uint64_t progress = group().progress();

@@ -21,8 +21,8 @@ struct Post {
   std::int32_t receives_from = -1;
 };
 
-/// One rank's operation from its turn on the stream to its end. Nothing here blocks: what returns false is tried again by
-/// the next poll, and the reason is in wait() or the group has failed. An operation destroyed before its end
+/// One rank's operation from its turn on the stream to its end. Nothing here blocks: what returns false is tried again
+/// by the next poll, and the reason is in wait() or the group has failed. An operation destroyed before its end
 /// (because its stream had failed) fails the group, so that peers need not wait for the deadline.
 class Operation {
  public:

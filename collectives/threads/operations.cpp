@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t kSliceAlign = 64;  // elements
 
-/// take(peer) for every rank that is_ready and not yet taken, this rank first, then in turn, so that ranks start at different
-/// peers. True when all are taken.
+/// take(peer) for every rank that is_ready and not yet taken, this rank first, then in turn, so that ranks start at
+/// different peers. True when all are taken.
 template <typename IsReady, typename Take>
 bool take_ready(Operation& operation, RankSet& taken, const IsReady& is_ready, const Take& take) {
   bool has_all = true;
@@ -56,9 +56,7 @@ bool AllGatherWork::read(Operation& operation, Workers& workers) {
   operation.set_wait({Awaited::Post, operation.sequence()});
   return take_ready(
       operation, taken, [&](int peer) { return operation.has_post(peer); },
-      [&](int peer) {
-        return copy_part(operation, workers, full + peer * bytes, operation.entry(peer).send, bytes);
-      });
+      [&](int peer) { return copy_part(operation, workers, full + peer * bytes, operation.entry(peer).send, bytes); });
 }
 
 bool AllToAllWork::read(Operation& operation, Workers& workers) {
@@ -91,7 +89,9 @@ bool AllReduceWork::read(Operation& operation, Workers& workers) {
   operation.set_wait({Awaited::Reduced, operation.sequence()});
   return take_ready(
       operation, taken,
-      [&](int peer) { return operation.group().has({Awaited::Reduced, operation.sequence()}, peer); },
+      [&](int peer) {
+        return operation.group().has({Awaited::Reduced, operation.sequence()}, peer);
+      },
       [&](int peer) {
         const std::int64_t offset = slice_begin(peer) * dtype_bytes(sum.dtype);
         const std::int64_t bytes = (slice_begin(peer + 1) - slice_begin(peer)) * dtype_bytes(sum.dtype);
@@ -113,16 +113,17 @@ bool SendRecvWork::read(Operation& operation, Workers& workers) {
     if (!operation.has_post(partner)) return false;
   }
   if (to >= 0 && operation.entry(to).receives_from != operation.rank()) {
-    operation.fail(ErrorCode::CommFailure, fmt::format("sends to rank {} in {}, which does not receive from it", to,
-                                                       operation.describe()));
+    operation.fail(ErrorCode::CommFailure,
+                   fmt::format("sends to rank {} in {}, which does not receive from it", to, operation.describe()));
     return false;
   }
   if (from < 0) return true;
   const collectives::Fingerprint& sent = operation.entry(from).fingerprint;
   if (sent.detail != operation.rank() || sent.bytes != recv_bytes || sent.dtype != recv_dtype) {
-    operation.fail(ErrorCode::CommFailure,
-                   fmt::format("expects {} bytes of {} from rank {} in operation {}, but that rank issued {}", recv_bytes,
-                               dtype_name(recv_dtype), from, operation.sequence(), collectives::describe(sent)));
+    operation.fail(
+        ErrorCode::CommFailure,
+        fmt::format("expects {} bytes of {} from rank {} in operation {}, but that rank issued {}", recv_bytes,
+                    dtype_name(recv_dtype), from, operation.sequence(), collectives::describe(sent)));
     return false;
   }
   return copy_part(operation, workers, recv, operation.entry(from).send, recv_bytes);
@@ -140,9 +141,10 @@ bool WindowGatherWork::read(Operation& operation, Workers& workers) {
         const BusyScope scope(operation.member());
         // A peer that leaves waits for the loops that it sees, and is seen by the others.
         if (operation.group().rank(peer).has_left.load()) {
-          operation.fail(ErrorCode::CommFailure,
-                         fmt::format("cannot read from rank {} in {}: that rank has left (its communicator is destroyed)",
-                                     peer, operation.describe()));
+          operation.fail(
+              ErrorCode::CommFailure,
+              fmt::format("cannot read from rank {} in {}: that rank has left (its communicator is destroyed)", peer,
+                          operation.describe()));
           return false;
         }
         return scope.may_run() && copy_pieces(scope, workers, part, shard, bytes);

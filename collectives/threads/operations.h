@@ -8,7 +8,8 @@
 
 namespace shoal::threads {
 
-// What a rank does in each kind of operation, as the `Work` of a NumberedTask. `bytes` is always that of one rank's part.
+// What a rank does in each kind of operation, as the `Work` of a NumberedTask. `bytes` is always that of one rank's
+// part.
 
 /// full part of rank p = what p sends, taken as soon as p has posted.
 struct AllGatherWork {
@@ -39,8 +40,8 @@ struct ReduceScatterWork {
   bool is_released(Operation& operation) { return operation.await({Awaited::Done, operation.sequence()}); }
 };
 
-/// Each rank sums one slice, then copies the other slices from the ranks that own them. A sum that is folded into `out` starts
-/// from each rank's own values, which nobody else has: then every rank sums everything.
+/// Each rank sums one slice, then copies the other slices from the ranks that own them. A sum that is folded into `out`
+/// starts from each rank's own values, which nobody else has: then every rank sums everything.
 struct AllReduceWork {
   collectives::RankOrderSum sum;
   std::int64_t numel;

@@ -17,16 +17,19 @@ namespace shoal::threads {
 
 /// A rank may be this many operations ahead of the slowest.
 inline constexpr std::uint64_t kMaxAhead = 512;
-/// Posts that are remembered, a power of two. Twice kMaxAhead, so that an operation in flight finds the posts of the kMaxAhead
-/// operations before it unchanged on every rank: a post of operation s + kRingEntries needs all ranks done with s + kMaxAhead.
+/// Posts that are remembered, a power of two. Twice kMaxAhead, so that an operation in flight finds the posts of the
+/// kMaxAhead operations before it unchanged on every rank: a post of operation s + kRingEntries needs all ranks done
+/// with s + kMaxAhead.
 inline constexpr std::uint64_t kRingEntries = 2 * kMaxAhead;
 
-/// What a rank tells its peers about one operation. The three counters hold 1 + the sequence number of the latest operation that
-/// got there, so they only grow; the other fields are written before `posted` and belong to the operation it names.
+/// What a rank tells its peers about one operation. The three counters hold 1 + the sequence number of the latest
+/// operation that got there, so they only grow; the other fields are written before `posted` and belong to the
+/// operation it names.
 struct alignas(64) RingEntry {
-  std::atomic<std::uint64_t> posted{0};   // the stream has come to the operation: peers may use its buffers
-  std::atomic<std::uint64_t> reduced{0};  // all_reduce: this rank's slice is summed in `recv`, and it has read the inputs
-  std::atomic<std::uint64_t> done{0};     // this rank touches no peer's buffer any more
+  std::atomic<std::uint64_t> posted{0};  // the stream has come to the operation: peers may use its buffers
+  std::atomic<std::uint64_t> reduced{
+      0};                              // all_reduce: this rank's slice is summed in `recv`, and it has read the inputs
+  std::atomic<std::uint64_t> done{0};  // this rank touches no peer's buffer any more
   const std::byte* send = nullptr;
   const std::byte* recv = nullptr;
   collectives::Fingerprint fingerprint;
@@ -64,8 +67,8 @@ struct Wait {
   int only = -1;  // one rank, or -1 for all
 };
 
-/// What the members of one communicator share. All of it is reached through atomics; memory is published by `posted`, `reduced`,
-/// `done`, versions and `num_gathers_done` (store-release by the owner, load-acquire by peers).
+/// What the members of one communicator share. All of it is reached through atomics; memory is published by `posted`,
+/// `reduced`, `done`, versions and `num_gathers_done` (store-release by the owner, load-acquire by peers).
 class ThreadGroup {
  public:
   ThreadGroup(int size, collectives::CommOptions options, std::string name);

@@ -83,7 +83,8 @@ void ThreadsCommunicator::enqueue(Stream& stream, const Call& call, Work work) {
 }
 
 void ThreadsCommunicator::do_all_gather(Stream& stream, const Tensor& shard, const Tensor& full) {
-  Call call{{shard}, written_parts(full, shard, rank()), {shard.num_bytes(), 0, CollectiveKind::AllGather, shard.dtype()}};
+  Call call{
+      {shard}, written_parts(full, shard, rank()), {shard.num_bytes(), 0, CollectiveKind::AllGather, shard.dtype()}};
   call.send = shard.data();
   enqueue(stream, call, AllGatherWork{full.as<std::byte>(), shard.num_bytes()});
 }
@@ -136,12 +137,12 @@ Window ThreadsCommunicator::do_expose(const Tensor& shard) {
   for (int peer = 1; peer < size(); ++peer) {
     const WindowSlot& slot = record.slot(peer);
     if (slot.numel == first.numel && slot.dtype == first.dtype) continue;
-    member_->group().fail(ErrorCode::CommFailure,
-                          fmt::format("window {} of '{}' differs between ranks: rank 0 exposes {} elements of {}, rank {} "
-                                      "{} of {}",
-                                      record.id, name(), first.numel, dtype_name(first.dtype), peer, slot.numel,
-                                      dtype_name(slot.dtype)),
-                          peer);
+    member_->group().fail(
+        ErrorCode::CommFailure,
+        fmt::format("window {} of '{}' differs between ranks: rank 0 exposes {} elements of {}, rank {} "
+                    "{} of {}",
+                    record.id, name(), first.numel, dtype_name(first.dtype), peer, slot.numel, dtype_name(slot.dtype)),
+        peer);
     member_->group().failure().raise("expose");
   }
   return Window{record.id};

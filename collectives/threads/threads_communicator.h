@@ -15,12 +15,13 @@ std::vector<std::unique_ptr<collectives::Communicator>> make_communicators(int w
                                                                            const collectives::CommOptions& options,
                                                                            const std::string& name);
 
-/// One rank among threads of this process. Calls number the operation and enqueue a polled task; the tasks meet in the ThreadGroup.
+/// One rank among threads of this process. Calls number the operation and enqueue a polled task; the tasks meet in the
+/// ThreadGroup.
 class ThreadsCommunicator final : public collectives::Communicator {
  public:
   ThreadsCommunicator(std::shared_ptr<ThreadGroup> group, int rank, std::string name);
-  /// Tells peers, so that they fail at once where they would need this rank again. Operations that its streams still hold
-  /// go on. Afterwards no peer reads an exposed shard.
+  /// Tells peers, so that they fail at once where they would need this rank again. Operations that its streams still
+  /// hold go on. Afterwards no peer reads an exposed shard.
   ~ThreadsCommunicator() override;
 
   std::unique_ptr<Communicator> split(int color, int key, std::string name) override;

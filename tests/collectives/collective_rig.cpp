@@ -103,7 +103,17 @@ void ManualClock::forget_readers() {
 void ManualClock::wait_for_readers(int num_threads) {
   EXPECT_TRUE(wait_until([&] {
     const std::lock_guard lock(mutex_);
-    return std::count_if(reads_.begin(), reads_.end(), [](const auto& reads) { return reads.second >= 2; }) >= num_threads;
+    return std::count_if(reads_.begin(), reads_.end(), [](const auto& reads) { return reads.second >= 2; }) >=
+           num_threads;
+  }));
+}
+
+void ManualClock::run_out(std::chrono::milliseconds deadline, int num_threads, const std::atomic<int>& num_failed) {
+  forget_readers();
+  wait_for_readers(num_threads);
+  EXPECT_TRUE(wait_until([&] {
+    advance(deadline);
+    return num_failed.load() == num_threads;
   }));
 }
 

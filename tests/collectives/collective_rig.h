@@ -33,11 +33,13 @@ struct RigOptions {
   collectives::CommOptions comm{};
 };
 
-/// Runs body on every rank of `world`, on a thread, a device, a communicator and a stream of its own; the stream is synchronised
-/// after it. An error of the body leaves by destroying these, as in a program; the most original one is rethrown.
+/// Runs body on every rank of `world`, on a thread, a device, a communicator and a stream of its own; the stream is
+/// synchronised after it. An error of the body leaves by destroying these, as in a program; the most original one is
+/// rethrown.
 void run_collective(const BackendWorld& world, const RigOptions& options, const std::function<void(Rank&)>& body);
 
-/// Like run_collective, but returns each rank's error (empty text: none) and destroys no communicator before all bodies have ended.
+/// Like run_collective, but returns each rank's error (empty text: none) and destroys no communicator before all bodies
+/// have ended.
 struct RankError {
   std::optional<ErrorCode> code;
   std::string text;
@@ -81,8 +83,8 @@ std::uint8_t pattern_byte(std::uint64_t seed, int rank, std::int64_t index);
 /// A small integer in [-8, 8] that depends on all arguments: sums of these, also times a power of two, are exact.
 int pattern_integer(std::uint64_t seed, int rank, std::int64_t index);
 
-/// A clock that stands still until advanced, and counts the reads of each thread. An operation reads it whenever it has found
-/// that it must wait. A thread whose earlier operation has just ended may still read it once, so two reads after
+/// A clock that stands still until advanced, and counts the reads of each thread. An operation reads it whenever it has
+/// found that it must wait. A thread whose earlier operation has just ended may still read it once, so two reads after
 /// forget_readers() show that it waits in its next operation.
 class ManualClock {
  public:
@@ -91,6 +93,9 @@ class ManualClock {
   void forget_readers();
   /// Blocks until that many threads have read it twice, at most a minute.
   void wait_for_readers(int num_threads);
+  /// Lets `num_threads` others wait, then advances by `deadline` until `num_failed` of them have told that they failed:
+  /// again and again, since what they still find to do counts as progress.
+  void run_out(std::chrono::milliseconds deadline, int num_threads, const std::atomic<int>& num_failed);
 
  private:
   std::atomic<std::int64_t> offset_ms_{0};

@@ -86,8 +86,8 @@ TEST_P(CommunicatorOrderTest, OneCommunicatorOnTwoStreams_KeepsTheOrderOfTheCall
   }
 }
 
-// Half of the ranks enqueue on the first communicator first, the others on the second: with one thread per rank, none may
-// sit waiting for one while its peers wait for the other.
+// Half of the ranks enqueue on the first communicator first, the others on the second: with one thread per rank, none
+// may sit waiting for one while its peers wait for the other.
 TEST_P(CommunicatorOrderTest, TwoCommunicatorsOnTwoStreams_InOppositeOrders_BothFinish) {
   constexpr int kRounds = 30;
   constexpr std::int64_t kNumel = 500;

@@ -1,4 +1,5 @@
-// Every operation on every backend, world size, dtype and size, with inputs whose sums are exact: wrong elements are counted.
+// Every operation on every backend, world size, dtype and size, with inputs whose sums are exact: wrong elements are
+// counted.
 
 #include "shoal/collectives/communicator.h"
 
@@ -222,9 +223,8 @@ TEST_P(CollectiveTest, Barrier_IsPassedOnlyWhenAllHaveCome) {
     for (int round = 1; round <= 20; ++round) {
       r.stream.run("come", {}, {}, [&](Workers&) { ++num_come; });
       r.comm.barrier(r.stream);
-      r.stream.run("check", {}, {}, [&num_come, &r, round](Workers&) {
-        EXPECT_GE(num_come.load(), round * r.world_size);
-      });
+      r.stream.run("check", {}, {},
+                   [&num_come, &r, round](Workers&) { EXPECT_GE(num_come.load(), round * r.world_size); });
     }
   });
 }
