@@ -4,6 +4,7 @@
 
 #include "shoal/nn/direct_binding.h"
 #include "shoal/tests/support/layer_check.h"
+#include "shoal/tests/support/logging_binding.h"
 #include "shoal/tests/support/nn_world.h"
 #include "shoal/tests/support/op_harness.h"
 
@@ -30,15 +31,34 @@ TEST(Conv2d, OfABatch_AsksForNoInputGradient) {
   TestRoot root;
   nn::Conv2d layer(&root, "conv", 1, 4);
   NnWorld world;
-  nn::DirectBinding binding(world.stream(), root, 3);
+  nn::DirectBinding direct(world.stream(), root, 3);
+  LoggingBinding binding(direct);
   nn::Context ctx = world.context(binding);
   const Variable x = nn::constant(world.upload({1, 4, 4, 1}, normal_values(16, 1)));
   const Variable y = layer(ctx, x);
   ASSERT_TRUE(y.requires_grad());
+  binding.words.clear();
   world.seed_gradient(ctx, y, normal_values(64, 2));
   world.tape().backward(ctx);
   EXPECT_FALSE(nn::BackwardContext(ctx).has_gradient(x));
-  EXPECT_NE(world.download(binding.gradient_so_far(layer.weight())), std::vector<float>(36, 0.0f));
+  EXPECT_EQ(binding.words, (std::vector<std::string>{"gradient conv.weight"}));
+  EXPECT_NE(world.download(direct.gradient_so_far(layer.weight())), std::vector<float>(36, 0.0f));
+}
+
+TEST(Conv2d, InputThatNobodyElseHolds_LendsItsMemoryToItsGradient) {
+  TestRoot root;
+  nn::Conv2d layer(&root, "conv", 3, 4);
+  NnWorld world(DeviceKind::Sim);
+  nn::DirectBinding binding(world.stream(), root, 3);
+  nn::Context ctx = world.context(binding);
+  Variable x = world.leaf(ctx, {1, 5, 5, 3}, {});
+  const void* memory = x.value().data();
+  const nn::Edge way_back(x);
+  const Variable y = layer(ctx, x);
+  x = Variable();
+  world.seed_gradient(ctx, y, {});
+  world.tape().backward(ctx);
+  EXPECT_EQ(nn::BackwardContext(ctx).gradient_of(way_back).data(), memory);
 }
 
 TEST(Conv2d, WrongShapes_NameTheParameter) {

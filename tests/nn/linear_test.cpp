@@ -62,6 +62,22 @@ TEST(Linear, ReluEpilogue_EqualsSeparateRelu) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results[i], results[i + 4]) << i;
 }
 
+TEST(Linear, InputThatNobodyElseHolds_LendsItsMemoryToItsGradient) {
+  TestRoot root;
+  nn::Linear layer(&root, "up", 5, 3);
+  NnWorld world(DeviceKind::Sim);
+  nn::DirectBinding binding(world.stream(), root, 3);
+  nn::Context ctx = world.context(binding);
+  Variable x = world.leaf(ctx, {4, 5}, {});
+  const void* memory = x.value().data();
+  const nn::Edge way_back(x);
+  const Variable y = layer(ctx, x);
+  x = Variable();
+  world.seed_gradient(ctx, y, {});
+  world.tape().backward(ctx);
+  EXPECT_EQ(nn::BackwardContext(ctx).gradient_of(way_back).data(), memory);
+}
+
 TEST(Linear, EmptyBatch_GivesZeroGradients) {
   TestRoot root;
   nn::Linear layer(&root, "up", 5, 3);

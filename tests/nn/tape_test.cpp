@@ -95,6 +95,15 @@ TEST_F(TapeTest, Gradients_GoBackAsTheBackwardProceeds) {
   EXPECT_EQ(world_.allocator().num_held(), 0);
 }
 
+TEST_F(TapeTest, Gradients_OfResultsThatAreStillHeld_GoBackToo) {
+  const Variable x = leaf();
+  const Variable y = step("a", x);
+  seed(y);
+  world_.tape().backward(ctx_);
+  EXPECT_FALSE(BackwardContext(ctx_).has_gradient(y));
+  EXPECT_TRUE(BackwardContext(ctx_).has_gradient(x));
+}
+
 TEST_F(TapeTest, Losses_RunUnconditionally) {
   world_.tape().record_loss([this](BackwardContext&) { order_.push_back("loss"); });
   world_.tape().backward(ctx_);

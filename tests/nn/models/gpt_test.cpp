@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <map>
+#include <string>
 
+#include "shoal/nn/activation.h"
+#include "shoal/nn/add.h"
+#include "shoal/nn/attention.h"
 #include "shoal/nn/direct_binding.h"
 #include "shoal/tests/support/layer_check.h"
 #include "shoal/tests/support/model_check.h"
@@ -33,6 +37,35 @@ TEST(Gpt, GradientsMatchDifferences) {
   const Tensor ids = world.upload({2, 6}, index_values(12, 3, 11));
   check_layer(model, {.inputs = {},
                       .forward = [&](nn::Context& ctx, std::span<const Variable>) { return model.predict(ctx, ids); }});
+}
+
+/// Two blocks by hand, from the operations: a wrong branch is a wrong bit.
+TEST(Gpt, Predictions_AreThoseOfTheFormula) {
+  nn::Gpt model(kTiny);
+  NnWorld world;
+  nn::DirectBinding binding(world.stream(), model, 1);
+  std::map<std::string, const nn::Parameter*> p;
+  for (const nn::Parameter* parameter : model.parameters()) {
+    p[parameter->name] = parameter;
+    world.overwrite(binding.value(*parameter), normal_values(parameter->shape.numel(), p.size(), 0.2, 0.5));
+  }
+  nn::Context ctx = world.context(binding, false);
+  const Tensor ids = world.upload({2, 6}, index_values(12, 3, 11));
+  Variable x = nn::embedding(ctx, ids, *p["tok.weight"], p["pos.weight"]);
+  for (const std::string block : {"blocks.0.", "blocks.1."}) {
+    const auto norm = [&](const Variable& v, const std::string& name) {
+      return nn::layer_norm(ctx, v, *p[block + name + ".weight"], *p[block + name + ".bias"]);
+    };
+    const auto dense = [&](const Variable& v, const std::string& name) {
+      return nn::linear(ctx, v, *p[block + name + ".weight"], p[block + name + ".bias"]);
+    };
+    const Variable attended = nn::causal_attention(ctx, dense(norm(x, "norm1"), "qkv"), kTiny.heads);
+    x = nn::add(ctx, x, dense(attended, "out"));
+    x = nn::add(ctx, x, dense(nn::gelu(ctx, dense(norm(x, "norm2"), "up")), "down"));
+  }
+  x = nn::layer_norm(ctx, x, *p["norm.weight"], *p["norm.bias"]);
+  const Variable logits = nn::linear(ctx, x, *p["tok.weight"]);
+  EXPECT_EQ(world.download(model.predict(ctx, ids).value()), world.download(logits.value()));
 }
 
 TEST(Gpt, LaterTokens_DoNotReachEarlierPredictions) {

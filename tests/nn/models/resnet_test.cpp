@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "shoal/nn/activation.h"
 #include "shoal/nn/direct_binding.h"
 #include "shoal/tests/support/layer_check.h"
 #include "shoal/tests/support/model_check.h"
@@ -25,6 +26,41 @@ TEST(ResNet9, TakesImagesOfBothDataSets) {
     nn::Context ctx = world.context(binding, false);
     EXPECT_EQ(model.predict(ctx, world.make(images, DType::F32)).shape(), (Shape{2, 10}));
   }
+}
+
+/// With a last batch norm that gives zero, only the shortcut is left: max(0, x).
+TEST(Residual, WithoutItsBranch_IsTheShortcut) {
+  TestRoot root;
+  nn::Residual block(&root, "block", 3, 3);
+  NnWorld world;
+  nn::DirectBinding binding(world.stream(), root, 1);
+  const auto parameters = root.parameters();
+  ASSERT_EQ(parameters[4]->name, "block.bn2.weight");
+  world.overwrite(binding.value(*parameters[4]), std::vector<float>(3, 0.0f));
+  nn::Context ctx = world.context(binding, false);
+  std::vector<float> values = normal_values(2 * 4 * 4 * 3, 1);
+  const Variable y = block(ctx, nn::constant(world.upload({2, 4, 4, 3}, values)));
+  for (float& v : values) v = v > 0 ? v : 0;
+  EXPECT_EQ(world.download(y.value()), values);
+}
+
+TEST(Residual, WithAStride_HasAProjectedShortcut) {
+  TestRoot root;
+  nn::Residual block(&root, "block", 3, 4, 2);
+  NnWorld world;
+  nn::DirectBinding binding(world.stream(), root, 1);
+  const auto parameters = root.parameters();
+  ASSERT_EQ(parameters[4]->name, "block.bn2.weight");
+  ASSERT_EQ(parameters[6]->name, "block.shortcut.conv.weight");
+  ASSERT_EQ(parameters[6]->shape, (Shape{4, 3, 1, 1}));
+  world.overwrite(binding.value(*parameters[4]), std::vector<float>(4, 0.0f));
+  nn::Context ctx = world.context(binding, false);
+  const Variable x = nn::constant(world.upload({2, 4, 4, 3}, normal_values(2 * 4 * 4 * 3, 1)));
+  const Variable y = block(ctx, x);
+  EXPECT_EQ(y.shape(), (Shape{2, 2, 2, 4}));
+  auto* shortcut = dynamic_cast<nn::ConvBlock*>(block.children().back());
+  ASSERT_NE(shortcut, nullptr);
+  EXPECT_EQ(world.download(y.value()), world.download(nn::relu(ctx, (*shortcut)(ctx, x)).value()));
 }
 
 TEST(ResNet18, Learns) {
