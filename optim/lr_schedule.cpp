@@ -32,6 +32,7 @@ void check_ratio(std::string_view field, double value) {
 double decayed_share(const LrSchedule& schedule, std::int64_t done, std::int64_t span) {
   const double progress = span > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(span)) : 0.0;
   const double floor = schedule.floor_ratio;
+  const std::int64_t num_falls = schedule.step_every > 0 ? (done - 1) / schedule.step_every : 0;
   switch (schedule.decay) {
     case LrDecay::Constant:
       return 1;
@@ -41,7 +42,7 @@ double decayed_share(const LrSchedule& schedule, std::int64_t done, std::int64_t
       // cos(pi) is exactly -1, so that the last step is exactly at the floor.
       return floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
     case LrDecay::Steps:
-      return std::max(floor, std::pow(schedule.step_factor, static_cast<double>((done - 1) / schedule.step_every)));
+      return std::max(floor, std::pow(schedule.step_factor, static_cast<double>(num_falls)));
   }
   fail(ErrorCode::Internal, "[lr_schedule] unknown decay");
 }
