@@ -31,22 +31,29 @@ struct RunMode {
   bool use_aliases = false;
 };
 
-std::int64_t operand_offset(const RunMode& mode, std::size_t index) {
+/// The type that bytes are read as.
+DType content_dtype(DType dtype, DType read_as) { return dtype == DType::U8 ? read_as : dtype; }
+
+/// In elements of `dtype`; bytes that hold a wider type move by that type's size.
+std::int64_t operand_offset(const RunMode& mode, std::size_t index, DType dtype, DType read_as) {
   if (mode.offset == 0) return 0;
-  return (mode.offset + 7 * static_cast<std::int64_t>(index)) % 64;
+  const std::int64_t steps = (mode.offset + 7 * static_cast<std::int64_t>(index)) % 64;
+  return steps * dtype_bytes(content_dtype(dtype, read_as)) / dtype_bytes(dtype);
 }
 
 class OpRun {
  public:
   OpRun(const OpCase& op, RunMode mode) : op_(op), mode_(std::move(mode)) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      inputs_.emplace_back(op.inputs[i].shape, op.inputs[i].dtype, operand_offset(mode_, i));
-      inputs_.back().set_bytes(op.inputs[i].bytes);
+      const OpInput& input = op.inputs[i];
+      inputs_.emplace_back(input.shape, input.dtype, operand_offset(mode_, i, input.dtype, input.read_as));
+      inputs_.back().set_bytes(input.bytes);
       in_.push_back(inputs_.back().tensor());
     }
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       const OpOutput& output = op.outputs[i];
-      outputs_.emplace_back(output.shape, output.dtype, operand_offset(mode_, op.inputs.size() + i));
+      const std::int64_t offset = operand_offset(mode_, op.inputs.size() + i, output.dtype, output.read_as);
+      outputs_.emplace_back(output.shape, output.dtype, offset);
       if (output.initial.empty()) {
         std::fill(outputs_.back().bytes().begin(), outputs_.back().bytes().end(), mode_.poison);
       } else {
@@ -105,19 +112,21 @@ class OpRun {
   std::vector<Tensor> out_;
 };
 
-DType read_dtype(const OpOutput& output) { return output.dtype == DType::U8 ? output.read_as : output.dtype; }
-
 void check_values(const OpCase& op, const std::vector<Bytes>& results) {
   OpCase::Doubles in;
   OpCase::Doubles initial;
-  for (const OpInput& input : op.inputs) in.push_back(to_doubles(input.bytes, input.dtype));
-  for (const OpOutput& output : op.outputs) initial.push_back(to_doubles(output.initial, read_dtype(output)));
+  for (const OpInput& input : op.inputs) {
+    in.push_back(to_doubles(input.bytes, content_dtype(input.dtype, input.read_as)));
+  }
+  for (const OpOutput& output : op.outputs) {
+    initial.push_back(to_doubles(output.initial, content_dtype(output.dtype, output.read_as)));
+  }
   const OpCase::Doubles want = op.reference(in, initial);
   ASSERT_EQ(want.size(), op.outputs.size()) << op.name << ": the reference returns another number of outputs";
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     const OpOutput& output = op.outputs[i];
-    if (!output.is_compared) continue;
-    const DType dtype = read_dtype(output);
+    if (!output.is_compared || (want[i].empty() && !results[i].empty())) continue;
+    const DType dtype = content_dtype(output.dtype, output.read_as);
     std::vector<double> rounded = want[i];
     if (dtype == DType::F32 && output.tolerance.max_ulp == 0) {
       for (double& value : rounded) value = static_cast<double>(static_cast<float>(value));
@@ -198,6 +207,19 @@ std::vector<float> as_floats(std::span<const std::byte> bytes) {
   std::vector<float> values(bytes.size() / sizeof(float));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
   return values;
+}
+
+std::vector<std::byte> bytes_of(const kernels::StepBlock& block) {
+  std::vector<std::byte> bytes(sizeof(block));
+  std::memcpy(bytes.data(), &block, sizeof(block));
+  return bytes;
+}
+
+kernels::StepBlock as_step_block(std::span<const std::byte> bytes) {
+  kernels::StepBlock block{};
+  EXPECT_EQ(bytes.size(), sizeof(block));
+  std::memcpy(&block, bytes.data(), std::min(bytes.size(), sizeof(block)));
+  return block;
 }
 
 void expect_error(ErrorCode code, const std::vector<std::string>& texts, const std::function<void()>& body) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "shoal/kernels/step_block.h"
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/device.h"
 #include "shoal/runtime/device/stream.h"
@@ -22,6 +23,8 @@ struct OpInput {
   Shape shape;
   DType dtype = DType::F32;
   std::vector<std::byte> bytes;
+  /// As in OpOutput.
+  DType read_as = DType::U8;
 };
 
 OpInput operand(std::string name, const Shape& shape, std::span<const float> values);
@@ -42,7 +45,8 @@ struct OpOutput {
   int may_alias = -1;
   /// The reference is known to hold many zeros.
   bool expect_zeros = false;
-  /// How bytes are read for the reference, where the tensor is U8 but holds e.g. doubles; numel counts those.
+  /// How bytes are read for the reference, where the tensor is U8 but holds e.g. doubles; such a tensor is aligned to
+  /// that type.
   DType read_as = DType::U8;
   /// False for scratch: guarded, but neither compared nor required to repeat.
   bool is_compared = true;
@@ -57,7 +61,8 @@ struct OpCase {
   std::vector<OpInput> inputs;
   std::vector<OpOutput> outputs;
   std::function<void(Stream& stream, std::span<const Tensor> in, std::span<const Tensor> out)> call;
-  /// Inputs and initial output contents as doubles; one vector per output comes back. Empty: only bits are checked.
+  /// Inputs and initial output contents as doubles; one vector per output comes back, an empty one where the caller
+  /// checks the value himself. No function: only bits are checked.
   using Doubles = std::vector<std::vector<double>>;
   std::function<Doubles(const Doubles& in, const Doubles& initial)> reference = nullptr;
   /// Every element offset in [0, 64) is tried; raise it where a case is large.
@@ -80,6 +85,10 @@ std::vector<float> as_floats(std::span<const std::byte> bytes);
 
 /// Runs `body` and expects an Error of `code` whose text holds every one of `texts`.
 void expect_error(ErrorCode code, const std::vector<std::string>& texts, const std::function<void()>& body);
+
+/// A step block as bytes and back.
+std::vector<std::byte> bytes_of(const kernels::StepBlock& block);
+kernels::StepBlock as_step_block(std::span<const std::byte> bytes);
 
 /// A host device with `threads` workers and one stream on it, for tests outside the harness.
 class HostStream {

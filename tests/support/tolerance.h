@@ -43,6 +43,13 @@ inline constexpr Tolerance kReduction{kUnchecked, 9.1e-13, 4.8e-6};
 /// square (8u)^2 = 2.3e-13, doubled.
 inline constexpr Tolerance kProduct{kUnchecked, 4.6e-13, 4.8e-6};
 
+/// Gradients of attention: a probability carries the errors of log_sum_exp (half an ulp of a value of up to 8: 4u
+/// relative to the probability) and of its score and exponential (8u), dp - delta those of two sums of up to 512 products
+/// that may cancel (16u); the product over queries or keys adds 8u of its own: sqrt(4^2 + 8^2 + 16^2 + 8^2) u = 20u
+/// relative to the element, mean square 1.4e-12. Gradients of the first tokens, whose few keys share the weight, are up
+/// to 5 times the root mean square, and the largest error of many lies 5 deviations away: 500u = 3e-5.
+inline constexpr Tolerance kAttentionGradient{kUnchecked, 1.4e-12, 3e-5};
+
 /// A double sum of fp32 terms that were computed with a few roundings each (4u = 2.4e-7), e.g. a row's loss.
 inline constexpr Tolerance kDoubleSum{kUnchecked, 5.8e-14, 4.8e-7};
 
@@ -65,10 +72,12 @@ inline constexpr double kCurveFactor = 3;
 inline constexpr double kCurveFloor = 1e-6;
 
 /// A gradient in fp32 against central differences of the fp32 forward itself along one direction, relative to |gradient|
-/// |direction|. A forward whose results carry about 16u each gives differences that are off by 16u / h, about 2.4e-4 at
-/// h = 2^-8 where results are as large as their change per unit step; the truncation h^2 f'''/6 adds 2.5e-6 f'''. A
-/// factor 4 for functions that are larger than their slope.
+/// |direction|: the truncation h^2 f'''/6 is 2.5e-6 f''' at h = 2^-8, and the gradient carries 4.8e-6 (kReduction); the
+/// rest is for functions whose third derivative is up to 400 times their first.
 inline constexpr double kForwardGradient = 1e-3;
+/// Added to it, relative to the root of the sum of squares of the forward's weighted results: each carries about 16u, on
+/// either side of the difference, and their errors are independent: 16 sqrt(2) u = 1.4e-6.
+inline constexpr double kForwardRounding = 1.4e-6;
 /// The step of those differences, relative to a direction whose largest component is 1: near the cube root of u (2^-8 =
 /// 3.9e-3), which balances truncation and rounding.
 inline constexpr double kForwardStep = 0x1p-8;

@@ -10,6 +10,10 @@
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/runtime.h"
 
+// Under a sanitizer a request that the system cannot serve returns null, as it does without.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+
 namespace shoal {
 namespace {
 

@@ -114,6 +114,32 @@ TEST_P(ParallelFor, OfSeveralStreamsAtOnce_StayApart) {
   EXPECT_EQ(second, std::vector<int>(24, kRounds));
 }
 
+TEST(ParallelForThreads, ReturnsAfterTheChunksOfOthers) {
+  const auto device = test::host_workers(2).open({}, 0);
+  const auto stream = device->make_stream(StreamRole::Compute, "compute");
+  std::atomic<int> num_inside{0};
+  std::atomic<bool> caller_has_left{false};
+  std::atomic<bool> other_has_ended{false};
+  bool was_waited_for = false;
+  stream->run("spread", {}, {}, [&](Workers& workers) {
+    const std::thread::id caller = std::this_thread::get_id();
+    workers.parallel_for(2, [&](std::int64_t, int) {
+      ++num_inside;
+      test::eventually([&] { return num_inside == 2; });
+      if (std::this_thread::get_id() == caller) {
+        caller_has_left = true;
+        return;
+      }
+      test::eventually([&] { return caller_has_left.load(); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a caller that does not wait is gone by now
+      other_has_ended = true;
+    });
+    was_waited_for = other_has_ended;
+  });
+  stream->synchronize();
+  EXPECT_TRUE(was_waited_for);
+}
+
 TEST(ParallelForThreads, TwoThreadsTakeChunksAtTheSameTime) {
   const auto device = test::host_workers(2).open({}, 0);
   const auto stream = device->make_stream(StreamRole::Compute, "compute");

@@ -83,17 +83,24 @@ TEST_P(StreamConformance, EventOrdersTwoStreams) {
 TEST_P(StreamConformance, WaitBindsToRecordAtCallTime) {
   const auto source = gather("source");
   const auto early = compute("early");
+  const auto middle = compute("middle");
   const auto late = compute("late");
   const auto event = device_->make_event("event");
+  std::atomic<bool> first_gate{false};
   std::atomic<bool> gate{false};
   std::atomic<bool> late_ran{false};
+  enqueue_gate(*source, first_gate);
   source->record(*event);
   early->wait(*event);
   enqueue_gate(*source, gate);
+  middle->wait(*event);
   source->record(*event);
   late->wait(*event);
   late->run("late", {}, {}, [&](Workers&) { late_ran = true; });
-  early->synchronize();  // its wait is for the first record, which the gate does not hold
+  first_gate = true;
+  // These wait for the first record, whatever was enqueued or recorded on the source since.
+  early->synchronize();
+  middle->synchronize();
   EXPECT_FALSE(event->is_complete());
   EXPECT_FALSE(late_ran);
   gate = true;
