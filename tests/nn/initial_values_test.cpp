@@ -7,6 +7,7 @@
 
 #include "shoal/tests/support/nn_world.h"
 #include "shoal/tests/support/op_harness.h"
+#include "shoal/tests/support/tolerance.h"
 
 namespace shoal::test {
 namespace {
@@ -62,8 +63,8 @@ TEST_P(InitialValuesTest, HaveTheScale) {
     EXPECT_LE(largest, 0.5f);
     EXPECT_GT(largest, 0.45f);  // 0.9^217 is nothing
   } else {
-    // 217 samples estimate a deviation to 1 / sqrt(2 * 217) = 4.8 %: six times that.
-    EXPECT_NEAR(rms, 0.5, 0.5 * 0.29);
+    const double scale = 0.5;
+    EXPECT_NEAR(rms, scale, kSampledDeviation * scale);
   }
 }
 

@@ -44,10 +44,10 @@ inline constexpr Tolerance kReduction{kUnchecked, 9.1e-13, 4.8e-6};
 inline constexpr Tolerance kProduct{kUnchecked, 4.6e-13, 4.8e-6};
 
 /// Gradients of attention: a probability carries the errors of log_sum_exp (half an ulp of a value of up to 8: 4u
-/// relative to the probability) and of its score and exponential (8u), dp - delta those of two sums of up to 512 products
-/// that may cancel (16u); the product over queries or keys adds 8u of its own: sqrt(4^2 + 8^2 + 16^2 + 8^2) u = 20u
-/// relative to the element, mean square 1.4e-12. Gradients of the first tokens, whose few keys share the weight, are up
-/// to 5 times the root mean square, and the largest error of many lies 5 deviations away: 500u = 3e-5.
+/// relative to the probability) and of its score and exponential (8u), dp - delta those of two sums of up to 512
+/// products that may cancel (16u); the product over queries or keys adds 8u of its own: sqrt(4^2 + 8^2 + 16^2 + 8^2) u
+/// = 20u relative to the element, mean square 1.4e-12. Gradients of the first tokens, whose few keys share the weight,
+/// are up to 5 times the root mean square, and the largest error of many lies 5 deviations away: 500u = 3e-5.
 inline constexpr Tolerance kAttentionGradient{kUnchecked, 1.4e-12, 3e-5};
 
 /// A double sum of fp32 terms that were computed with a few roundings each (4u = 2.4e-7), e.g. a row's loss.
@@ -64,23 +64,27 @@ inline constexpr double kDirectionalGradient = 2e-5;
 /// The step of those differences: near the cube root of 2^-53, which balances truncation and rounding.
 inline constexpr double kDirectionalStep = 1e-5;
 
-/// A training curve may be this many times as far from PyTorch's float64 curve as PyTorch's own float32 curve, which is what
-/// rounding does to this model and these steps; another order of the same sums is as far again, in either direction, and
-/// a largest distance over fifty steps scatters by as much.
+/// A training curve may be this many times as far from PyTorch's float64 curve as PyTorch's own float32 curve, which is
+/// what rounding does to this model and these steps; another order of the same sums is as far again, in either
+/// direction, and a largest distance over fifty steps scatters by as much.
 inline constexpr double kCurveFactor = 3;
 /// Where the curves agree to the last bits of the loss: 2 ulp of a loss between 2 and 4 in fp32.
 inline constexpr double kCurveFloor = 1e-6;
 
-/// A gradient in fp32 against central differences of the fp32 forward itself along one direction, relative to |gradient|
-/// |direction|: the truncation h^2 f'''/6 is 2.5e-6 f''' at h = 2^-8, and the gradient carries 4.8e-6 (kReduction); the
-/// rest is for functions whose third derivative is up to 400 times their first.
+/// A gradient in fp32 against central differences of the fp32 forward itself along one direction, relative to
+/// |gradient| |direction|: the truncation h^2 f'''/6 is 2.5e-6 f''' at h = 2^-8, and the gradient carries 4.8e-6
+/// (kReduction); the rest is for functions whose third derivative is up to 400 times their first.
 inline constexpr double kForwardGradient = 1e-3;
-/// Added to it, relative to the root of the sum of squares of the forward's weighted results: each carries about 16u, on
-/// either side of the difference, and their errors are independent: 16 sqrt(2) u = 1.4e-6.
+/// Added to it, relative to the root of the sum of squares of the forward's weighted results: each carries about 16u,
+/// on either side of the difference, and their errors are independent: 16 sqrt(2) u = 1.4e-6.
 inline constexpr double kForwardRounding = 1.4e-6;
 /// The step of those differences, relative to a direction whose largest component is 1: near the cube root of u (2^-8 =
 /// 3.9e-3), which balances truncation and rounding.
 inline constexpr double kForwardStep = 0x1p-8;
+
+/// The deviation of n normal samples, relative to that of their distribution, scatters by 1 / sqrt(2n): six times that
+/// for n = 200.
+inline constexpr double kSampledDeviation = 0.3;
 
 /// More zeros than this in a reference make a relative comparison say little; a test must then expect them.
 inline constexpr double kMaxZeroFraction = 0.3;
