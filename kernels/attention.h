@@ -11,7 +11,7 @@ struct AttentionShape {
   std::int64_t batch = 0;       // B
   std::int64_t sequence = 0;    // T
   std::int64_t heads = 0;       // H
-  std::int64_t head_width = 0;  // D
+  std::int64_t head_width = 0;  // D, in [1, 512]
 };
 
 /// Scratch of the backward for `num_workers` threads, in bytes.

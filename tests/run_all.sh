@@ -79,13 +79,20 @@ run_suite() {
 
 # Without a GPU the CUDA files are compiled, no more.
 compile_cuda() {
-  local start=$SECONDS
+  local start=$SECONDS num_files
+  num_files=$(find "$root"/{runtime,kernels,collectives,tests} -name '*.cu' | wc -l)
   if ! command -v nvcc >/dev/null; then
     [[ -x /usr/local/cuda/bin/nvcc ]] || { add_row cuda 0 0 0 0 "not compiled: there is no nvcc"; return; }
     export CUDACXX=/usr/local/cuda/bin/nvcc
   fi
-  if build_suite cuda shoal; then
-    add_row cuda $((SECONDS - start)) 0 0 0 "compiled"
+  if [[ $num_files -eq 0 ]]; then
+    if configure cuda; then
+      add_row cuda $((SECONDS - start)) 0 0 0 "configured; there are no CUDA files yet"
+    else
+      add_row cuda $((SECONDS - start)) 0 0 1 "configuring failed: build/cuda/configure.log"
+    fi
+  elif build_suite cuda shoal; then
+    add_row cuda $((SECONDS - start)) 0 0 0 "$num_files CUDA files compiled"
   else
     add_row cuda $((SECONDS - start)) 0 0 1 "the build failed"
   fi

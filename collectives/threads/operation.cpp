@@ -33,13 +33,17 @@ Operation::~Operation() {
 bool Operation::try_post() {
   const std::uint64_t sequence = post_.sequence;
   if (!await({Awaited::Turn, sequence, nullptr, rank()})) return false;
-  if (sequence >= kMaxAhead && !await({Awaited::Room, sequence - kMaxAhead})) return false;
+  if (sequence >= kRingEntries && !await({Awaited::Room, sequence - kRingEntries})) return false;
   RingEntry& entry = group().entry(rank(), sequence);
   entry.send = post_.send;
   entry.recv = post_.recv;
   entry.fingerprint = post_.fingerprint;
   entry.receives_from = post_.receives_from;
-  entry.posted.store(sequence + 1);  // sequentially consistent, for compare_posts
+  entry.posted.store(sequence + 1);
+  // Store, then load, both sequentially consistent: of two ranks that post, at least one sees the other. The next
+  // operation is posted only after this comparison, so that the first difference is the one that is found.
+  for (int peer = 0; peer < size(); ++peer) has_post(peer);
+  if (has_failed()) return false;
   member_->state().num_posted.store(sequence + 1, std::memory_order_release);
   member_->advance();
   return true;
@@ -59,11 +63,6 @@ bool Operation::has_all_posts() {
   if (next_peer_ < size()) return false;
   next_peer_ = 0;
   return true;
-}
-
-bool Operation::compare_posts() {
-  for (int peer = 0; peer < size(); ++peer) has_post(peer);
-  return !has_failed();
 }
 
 bool Operation::await(const Wait& wait) {
@@ -89,31 +88,15 @@ void Operation::fail(ErrorCode code, const std::string& what) {
   group().fail(code, fmt::format("rank {} of '{}' {}", rank(), group().name(), what), rank());
 }
 
-// Posts come in order, so this rank and `peer` have posted everything before this operation, and all rings still hold
-// the last kMaxAhead of it: an earlier difference, on another stream, is found as well.
 void Operation::fail_mismatch(int peer) {
-  const auto fingerprint = [&](int of_rank, std::uint64_t sequence) -> const collectives::Fingerprint& {
-    return group().entry(of_rank, sequence).fingerprint;
-  };
-  std::uint64_t first = post_.sequence;
-  int other = peer;
-  for (std::uint64_t back = std::min(post_.sequence, kMaxAhead); back > 0; --back) {
-    const std::uint64_t sequence = post_.sequence - back;
-    for (int candidate = 0; candidate < size() && first == post_.sequence; ++candidate) {
-      if (group().entry(candidate, sequence).posted.load() != sequence + 1) continue;
-      if (collectives::is_same_operation(fingerprint(candidate, sequence), fingerprint(rank(), sequence))) continue;
-      first = sequence;
-      other = candidate;
-    }
-  }
-  const int low = std::min(rank(), other);
-  const int high = std::max(rank(), other);
+  const int low = std::min(rank(), peer);
+  const int high = std::max(rank(), peer);
   group().fail(
       ErrorCode::CommFailure,
       fmt::format("ranks of '{}' issued different operations, first in operation {}: rank {} issued {}, rank {} "
                   "issued {}; all ranks must issue the same operations in the same order",
-                  group().name(), first, low, collectives::describe(fingerprint(low, first)), high,
-                  collectives::describe(fingerprint(high, first))),
+                  group().name(), post_.sequence, low, collectives::describe(entry(low).fingerprint), high,
+                  collectives::describe(entry(high).fingerprint)),
       rank());
 }
 

@@ -40,14 +40,13 @@ class Operation {
   std::uint64_t sequence() const { return post_.sequence; }
   const RingEntry& entry(int peer) const { return group().entry(peer, post_.sequence); }
 
-  /// Posts the operation once it is this rank's turn and peers are not too far behind.
+  /// Posts the operation once it is this rank's turn and peers are not too far behind, and compares it with what peers
+  /// have posted under its number. Of two ranks, at least one sees the other's post.
   bool try_post();
   /// Whether `peer` has posted the same operation. Where it has posted another one, the group fails.
   bool has_post(int peer);
   /// has_post of every rank.
   bool has_all_posts();
-  /// Compares with all that have posted so far. Of two ranks, at least one sees the other's post.
-  bool compare_posts();
   /// Whether every rank, or wait.only, has got as far as `wait`.
   bool await(const Wait& wait);
   /// Says what is missing without looking.
@@ -110,7 +109,7 @@ class NumberedTask {
       stage_ = Stage::Read;
     }
     if (stage_ == Stage::Read) {
-      if (!work_.read(operation_, workers) || !operation_.compare_posts()) return false;
+      if (!work_.read(operation_, workers)) return false;
       operation_.mark_done();
       stage_ = Stage::Release;
     }

@@ -15,12 +15,8 @@
 
 namespace shoal::threads {
 
-/// A rank may be this many operations ahead of the slowest.
-inline constexpr std::uint64_t kMaxAhead = 512;
-/// Posts that are remembered, a power of two. Twice kMaxAhead, so that an operation in flight finds the posts of the
-/// kMaxAhead operations before it unchanged on every rank: a post of operation s + kRingEntries needs all ranks done
-/// with s + kMaxAhead.
-inline constexpr std::uint64_t kRingEntries = 2 * kMaxAhead;
+/// Posts that are remembered, a power of two; no rank gets further ahead of the slowest.
+inline constexpr std::uint64_t kRingEntries = 1024;
 
 /// What a rank tells its peers about one operation. The three counters hold 1 + the sequence number of the latest
 /// operation that got there, so they only grow; the other fields are written before `posted` and belong to the

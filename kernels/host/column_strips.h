@@ -67,7 +67,7 @@ template <int kValues, typename Partial, typename Combine, typename Finish>
 void fold_columns(Workers& workers, std::int64_t num_rows, std::int64_t num_columns, const Partial& partial,
                   const Combine& combine, const Finish& finish) {
   const std::int64_t num_strips = ceil_div(num_columns, kStripColumns);
-  if (num_strips < workers.count()) {
+  if (workers.count() > 1 && num_strips < 4 * workers.count()) {
     for (std::int64_t index = 0; index < num_strips; ++index) {
       const ColumnRange strip = strip_of(index, num_rows, num_columns);
       fold_strip<kValues>(workers, strip, partial, combine,

@@ -25,8 +25,9 @@ void check_ids(const char* op, const Tensor& ids, std::int64_t vocabulary) {
 }
 
 void fill_zeros(Workers& workers, float* data, std::int64_t numel) {
-  spread_elements(workers, numel,
-                  [&](std::int64_t begin, std::int64_t end) { std::fill(data + begin, data + end, 0.0f); });
+  spread_elements(workers, numel, [&](std::int64_t begin, std::int64_t end) {
+    kernel_table().fill.fill(data + begin, 0.0f, end - begin);
+  });
 }
 
 void backward_table(Workers& workers, const EmbeddingGradient& gradient, const GradTarget& dtable) {

@@ -1,7 +1,6 @@
 #include "shoal/kernels/host/fill.h"
 
-#include <algorithm>
-
+#include "shoal/kernels/host/isa_dispatch.h"
 #include "shoal/kernels/host/spread.h"
 #include "shoal/runtime/base/counter_rng.h"
 
@@ -23,7 +22,7 @@ void fill_drawn(Workers& workers, const Tensor& dst, std::int64_t first_index, c
 void fill(Stream& stream, const Tensor& dst, float value) {
   stream.run("fill", {}, {dst}, [dst, value](Workers& workers) {
     spread_elements(workers, dst.numel(), [&](std::int64_t begin, std::int64_t end) {
-      std::fill(dst.as<float>() + begin, dst.as<float>() + end, value);
+      kernel_table().fill.fill(dst.as<float>() + begin, value, end - begin);
     });
   });
 }

@@ -7,28 +7,42 @@
 namespace shoal::kernels::host {
 namespace {
 
-// A multiple of the register blocks of every instruction set.
+// Multiples of the register blocks of every instruction set.
 constexpr std::int64_t kRowMultiple = 12;
 constexpr std::int64_t kColumnMultiple = 32;
-// Few enough for packing to stay cheap, and enough for two to eight workers to end together.
-constexpr std::int64_t kWantedTiles = 16;
-// Narrower tiles spend their time on packing.
-constexpr std::int64_t kMinTileColumns = 192;
-constexpr std::int64_t kMinTileRows = 48;
-constexpr std::int64_t kMinTiles = 4;
+static_assert(kMaxTileRows % kRowMultiple == 0);
+
+/// As many tiles as a result is worth: enough for a few workers to end together where it is large, fewer where tiles
+/// would become so small that packing shows, one where handing over would cost more than it saves.
+std::int64_t wanted_tiles(std::int64_t m, std::int64_t n) {
+  constexpr std::int64_t kGoodTile = 160 * 160;
+  constexpr std::int64_t kSmallTile = 90 * 90;
+  const std::int64_t good = std::min<std::int64_t>(8, m * n / kGoodTile);
+  const std::int64_t small = std::min<std::int64_t>(4, m * n / kSmallTile);
+  return std::max<std::int64_t>({1, good, small});
+}
+
+/// What packing costs beside the product: each element of a tile's rows is used once per column and the reverse.
+double packing_cost(std::int64_t tile_rows, std::int64_t tile_columns) {
+  return 1.0 / static_cast<double>(tile_rows) + 1.0 / static_cast<double>(tile_columns);
+}
 
 }  // namespace
 
 ProductGrid::ProductGrid(std::int64_t m, std::int64_t n) : m(m), n(n) {
   if (m == 0 || n == 0) return;
-  row_tiles = ceil_div(m, kMaxTileRows);
-  column_tiles =
-      std::clamp<std::int64_t>(ceil_div(kWantedTiles, row_tiles), 1, std::max<std::int64_t>(1, n / kMinTileColumns));
-  if (row_tiles * column_tiles < kMinTiles) {
-    row_tiles = std::max(row_tiles, std::min(ceil_div(kMinTiles, column_tiles), m / kMinTileRows));
+  const std::int64_t wanted = wanted_tiles(m, n);
+  double best_cost = 0;
+  for (std::int64_t columns = 1; columns <= wanted && (columns - 1) * kColumnMultiple < n; ++columns) {
+    const std::int64_t rows = std::max(ceil_div(m, kMaxTileRows), ceil_div(wanted, columns));
+    const std::int64_t rows_each = round_up(ceil_div(m, rows), kRowMultiple);
+    const std::int64_t columns_each = round_up(ceil_div(n, columns), kColumnMultiple);
+    const double cost = packing_cost(rows_each, columns_each);
+    if (columns > 1 && cost >= best_cost) continue;
+    best_cost = cost;
+    tile_rows = rows_each;
+    tile_columns = columns_each;
   }
-  tile_rows = round_up(ceil_div(m, row_tiles), kRowMultiple);
-  tile_columns = round_up(ceil_div(n, column_tiles), kColumnMultiple);
   row_tiles = ceil_div(m, tile_rows);
   column_tiles = ceil_div(n, tile_columns);
 }

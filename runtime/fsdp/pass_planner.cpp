@@ -32,6 +32,7 @@ class PassPlanner {
     values_lease_.assign(input.units.flats.size(), -1);
     gradients_lease_.assign(input.units.flats.size(), -1);
     is_finished_.assign(input.units.flats.size(), 0);
+    is_gathered_.assign(input.units.units.size(), 0);
     forward_queue_.units = leaves_by(&UnitCall::enter_forward, &PassPlanner::has_forward_lease);
     backward_queue_.units = leaves_by(&UnitCall::enter_backward, &PassPlanner::has_backward_lease);
   }
@@ -139,14 +140,27 @@ class PassPlanner {
   }
   void gather_ahead(GatherQueue& queue, std::size_t count, bool (PassPlanner::*has_lease)(int) const) {
     const std::size_t end = std::min(queue.units.size(), count);
-    while (queue.num_gathered < end) gather(queue.units[queue.num_gathered++], has_lease);
+    for (; queue.num_gathered < end; ++queue.num_gathered) {
+      const int u = queue.units[queue.num_gathered];
+      // What encloses the unit is entered before it, and would otherwise wait for a gather of its own.
+      if (&queue == &forward_queue_) gather_enclosing(unit(u).parent);
+      gather(u, has_lease);
+    }
+  }
+  void gather_enclosing(int u) {
+    if (u < 0 || is_gathered_[static_cast<std::size_t>(u)] != 0) return;
+    gather_enclosing(unit(u).parent);
+    if (unit(u).is_leaf) return;  // above in the tree, but called on its own
+    is_gathered_[static_cast<std::size_t>(u)] = 1;
+    gather(u, &PassPlanner::has_forward_lease);
   }
 
   // The mark at which a unit's compute begins, with the gathers that belong before and after it.
   void enter(OpKind mark, int u, GatherQueue& queue, bool (PassPlanner::*has_lease)(int) const) {
     const bool is_next = queue.num_entered < queue.units.size() && queue.units[queue.num_entered] == u;
     const auto prefetch = static_cast<std::size_t>(input_.policies.prefetch);
-    if (!unit(u).is_leaf) gather(u, has_lease);
+    if (mark == OpKind::EnterForward && !unit(u).is_leaf) gather_enclosing(u);
+    if (mark == OpKind::EnterBackward && !unit(u).is_leaf) gather(u, has_lease);
     if (mark == OpKind::EnterForward && queue.num_gathered == 0) gather_ahead(queue, prefetch, has_lease);
     if (is_next) gather_ahead(queue, ++queue.num_entered, has_lease);
     add(mark, StreamRole::Compute, u);
@@ -246,6 +260,7 @@ class PassPlanner {
   Plan plan_;
   std::vector<int> values_lease_, gradients_lease_;  // by flat parameter; -1: none
   std::vector<char> is_finished_;                    // by flat parameter
+  std::vector<char> is_gathered_;                    // by enclosing unit: for its forward
   std::vector<int> held_gradients_;                  // reduced, and not given back yet
   GatherQueue forward_queue_, backward_queue_;
   int position_ = 0;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <numeric>
+#include <optional>
+#include <random>
 
 #include "shoal/runtime/base/int_math.h"
 #include "shoal/runtime/fsdp/enqueue_order.h"
@@ -13,9 +14,14 @@ namespace {
 
 enum class Fit { First, Best };
 
-/// Pairs of blocks that one search may look at: about a quarter of a second.
-constexpr std::int64_t kSearchPairs = 100'000'000;
-constexpr std::int64_t kMaxSearchRounds = 300;
+/// Pairs of blocks that one search may look at, in at most so many rounds: a tenth of a second or two.
+constexpr std::int64_t kSearchPairs = 50'000'000;
+constexpr std::int64_t kMaxSearchRounds = 1000;
+/// A search stops at this fraction of waste.
+constexpr std::int64_t kGoodEnough = 1000;
+/// It may step back to an arena larger by this fraction, every so many rounds.
+constexpr std::int64_t kStepBack = 100;
+constexpr std::int64_t kRoundsPerStepBack = 7;
 
 struct PlacedBlock {
   std::int64_t offset;
@@ -30,8 +36,9 @@ std::int64_t held_bytes(const TimedBlock& block) { return round_up(block.bytes, 
 std::int64_t duration(const TimedBlock& block) { return block.end - block.begin + 1; }
 
 /// Places blocks one after the other, each into the lowest or the tightest gap between those that are there already at
-/// the same time.
-Placement place_in_order(std::span<const TimedBlock> blocks, const Order& order, Fit fit) {
+/// the same time. Gives up where that takes more than `limit` bytes.
+std::optional<Placement> place_in_order(std::span<const TimedBlock> blocks, const Order& order, Fit fit,
+                                        std::int64_t limit) {
   Placement placement;
   placement.offsets.assign(blocks.size(), 0);
   std::vector<PlacedBlock> placed;  // by offset
@@ -53,6 +60,7 @@ Placement place_in_order(std::span<const TimedBlock> blocks, const Order& order,
       top = std::max(top, other.end_offset);
     }
     if (best < 0) best = top;
+    if (best + bytes > limit) return std::nullopt;
     const PlacedBlock entry{best, best + bytes, block.begin, block.end};
     const auto at = std::upper_bound(placed.begin(), placed.end(), entry.offset,
                                      [](std::int64_t value, const PlacedBlock& p) { return value < p.offset; });
@@ -86,41 +94,79 @@ class Search {
     best_.arena_bytes = std::numeric_limits<std::int64_t>::max();
   }
 
-  bool is_optimal() const { return best_.arena_bytes == least_; }
+  bool is_good_enough() const { return best_.arena_bytes <= least_ + least_ / kGoodEnough; }
 
   void try_order(const Order& order, Fit fit) {
-    Placement placement = place_in_order(blocks_, order, fit);
-    if (placement.arena_bytes >= best_.arena_bytes) return;
-    best_ = std::move(placement);
+    std::optional<Placement> placement = place_in_order(blocks_, order, fit, best_.arena_bytes - 1);
+    if (!placement) return;
+    best_ = std::move(*placement);
     order_ = order;
     fit_ = fit;
   }
 
-  /// Places what stuck out earlier: the blocks at the top of the arena, the last of them first, move to the front.
+  /// Changes the order of what decides the arena's size: a block of a column that reaches to its top, and one that is
+  /// needed at the same time. Keeps what is no worse, and now and then what is a little worse. (As the hill climbing
+  /// of Arm's Vela compiler.) The same blocks always meet the same choices.
   void improve(std::int64_t rounds) {
+    std::minstd_rand random;
     Order order = order_;
-    Placement placement = best_;
-    for (std::int64_t round = 0; round < rounds && !is_optimal(); ++round) {
-      const auto sticks_out = [&](std::size_t i) {
-        return placement.offsets[i] + held_bytes(blocks_[i]) == placement.arena_bytes;
-      };
-      const auto last = std::find_if(order.rbegin(), order.rend(), sticks_out);
-      const auto at = std::prev(last.base());
-      // Half way to the front: far enough to matter, and what is large stays ahead.
-      const auto target = order.begin() + (at - order.begin()) / 2;
-      if (target == at) break;
-      std::rotate(target, at, at + 1);
-      placement = place_in_order(blocks_, order, fit_);
-      if (placement.arena_bytes < best_.arena_bytes) {
-        best_ = placement;
-        order_ = order;
+    Placement current = best_;
+    for (std::int64_t round = 0; round < rounds && !is_good_enough(); ++round) {
+      const Order column = find_column(order, current);
+      const std::size_t block = column[random() % column.size()];
+      const std::vector<std::ptrdiff_t> beside = find_beside(order, block);
+      if (beside.empty()) continue;
+      const auto at = std::find(order.begin(), order.end(), block) - order.begin();
+      const std::ptrdiff_t other = beside[random() % beside.size()];
+      Order changed = order;
+      const auto begin = changed.begin();
+      if (round % 2 == 0) {
+        std::swap(begin[at], begin[other]);
+      } else if (other < at) {
+        std::rotate(begin + other, begin + at, begin + at + 1);
+      } else {
+        std::rotate(begin + at, begin + at + 1, begin + other + 1);
       }
+      const std::int64_t slack = round % kRoundsPerStepBack == 0 ? current.arena_bytes / kStepBack : 0;
+      std::optional<Placement> placement = place_in_order(blocks_, changed, fit_, current.arena_bytes + slack);
+      if (!placement) continue;
+      current = std::move(*placement);
+      order = std::move(changed);
+      if (current.arena_bytes < best_.arena_bytes) best_ = current;
     }
   }
 
   Placement take() { return std::move(best_); }
 
  private:
+  bool meet(std::size_t a, std::size_t b) const {
+    return blocks_[a].begin <= blocks_[b].end && blocks_[b].begin <= blocks_[a].end;
+  }
+
+  /// Blocks that lie on one another from the top of the arena downwards, each needed while the next is.
+  Order find_column(const Order& order, const Placement& placement) const {
+    Order column;
+    std::int64_t top = placement.arena_bytes;
+    while (top > 0) {
+      const auto below = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
+        return placement.offsets[i] + held_bytes(blocks_[i]) == top && (column.empty() || meet(i, column.back()));
+      });
+      if (below == order.end()) break;
+      column.push_back(*below);
+      top = placement.offsets[*below];
+    }
+    return column;
+  }
+
+  /// Where in the order the blocks are that are needed while this one is.
+  std::vector<std::ptrdiff_t> find_beside(const Order& order, std::size_t block) const {
+    std::vector<std::ptrdiff_t> places;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (order[i] != block && meet(order[i], block)) places.push_back(static_cast<std::ptrdiff_t>(i));
+    }
+    return places;
+  }
+
   std::span<const TimedBlock> blocks_;
   std::int64_t least_;
   Placement best_;
@@ -153,7 +199,7 @@ Placement place_blocks(std::span<const TimedBlock> blocks) {
   const auto start = [](const TimedBlock& b) { return -static_cast<double>(b.begin); };
   for (const auto& key : std::vector<std::function<double(const TimedBlock&)>>{length, area, size, start}) {
     for (const Fit fit : {Fit::First, Fit::Best}) {
-      if (!search.is_optimal()) search.try_order(order_by(blocks, key), fit);
+      if (!search.is_good_enough()) search.try_order(order_by(blocks, key), fit);
     }
   }
   const auto count = static_cast<std::int64_t>(blocks.size());

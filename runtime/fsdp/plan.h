@@ -52,9 +52,9 @@ struct PlanOp {
   int unit = -1;
   int flat = -1;
   int lease = -1;
-  int trace_position = 0;  // it is enqueued before the trace event of this index (marks: it is that event)
+  int trace_position = 0;       // it is enqueued before the trace event of this index (marks: it is that event)
   std::vector<int> waits = {};  // events that its stream waits for first
-  int records = -1;        // event recorded on its stream afterwards, or -1
+  int records = -1;             // event recorded on its stream afterwards, or -1
 };
 
 /// Bytes of the arena held for an interval. A unit's lease is held from its first op to its release op; an activation's

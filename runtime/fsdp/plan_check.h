@@ -22,8 +22,8 @@ struct PlanProof {
 /// (leases, shards, sums) are ordered by stream order or by a recorded and awaited event; no two leases that are held
 /// together share bytes; every recorded event is awaited or final; every awaited event was recorded before; the joint
 /// graph over all ranks (stream order, communicator order, events) has no cycle; the collective order is the same on
-/// every rank; collective counts equal the strategy's formula. Throws Internal, "[plan_check] ...", naming operations,
-/// unit and rank of the first violation.
+/// every rank; collective counts equal the strategy's formula. `trace` is empty for an update. Throws Internal,
+/// "[plan_check] ...", naming operations, unit and rank of the first violation.
 PlanProof check_plan(std::span<const Plan* const> ranks, const Trace& trace, const PlannerInput& input);
 
 }  // namespace shoal::fsdp

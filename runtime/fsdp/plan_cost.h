@@ -9,11 +9,6 @@
 
 namespace shoal::fsdp {
 
-/// Bytes that a rank holds from set-up to the end, by tag.
-struct PersistentBytes {
-  MemoryBytes bytes;
-};
-
 /// Peak of the leases of one pass by tag and in total, walking acquisitions and releases in the order in which they are
 /// enqueued: what the device's ledger will count.
 MemoryBytes lease_peak(const Plan& plan, const Trace& trace);

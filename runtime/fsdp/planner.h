@@ -16,7 +16,7 @@ struct PlannerInput {
 
 /// Plans a training pass (a trace with a backward) or an evaluation pass (without). Pure, and the same on every rank.
 ///
-/// Every pass forks and joins: PassBegin records an event that the first operation on each other stream awaits; at
+/// Every pass forks and joins: whatever another stream does comes after PassBegin, hence after earlier passes; at
 /// PassEnd the compute stream has waited for everything that other streams did. Waits that others imply are left out:
 /// each one that is there is needed. Strategies none and full; the others throw Unsupported by name. At world size 1
 /// nothing is sent: values and gradients are the persistent flat parameters themselves, as under `none`.

@@ -71,6 +71,7 @@ struct ShardedModel::Impl {
   void forward_backward(const nn::Batch& batch);
   void update();
   void read_back(std::size_t slot);
+  void await_peers();
   template <typename Body>
   auto guarded(const Body& body);
 
@@ -202,6 +203,13 @@ void ShardedModel::Impl::read_back(std::size_t slot) {
   rank.streams.readback->copy(report, block.data(), sizeof(kernels::StepBlock));
 }
 
+/// Window gathers are one-sided: a peer may still be reading this rank's shards when this rank has come to the end of a
+/// pass, and they may go next.
+void ShardedModel::Impl::await_peers() {
+  rank.gather_comm->await_readers(*rank.streams.gather);
+  rank.streams.gather->synchronize();
+}
+
 /// After an exception nothing that the pass held may linger.
 template <typename Body>
 auto ShardedModel::Impl::guarded(const Body& body) {
@@ -258,10 +266,10 @@ std::optional<StepReport> ShardedModel::train_step(const nn::Batch& batch, const
 
 std::optional<StepReport> ShardedModel::finish() {
   Impl& impl = *impl_;
-  for (Stream* stream : {impl.rank.streams.gather.get(), impl.rank.streams.reduce.get(),
-                         impl.rank.streams.compute.get(), impl.rank.streams.readback.get()}) {
-    stream->synchronize();
+  for (const StreamRole role : {StreamRole::Reduce, StreamRole::Compute, StreamRole::Copy}) {
+    impl.rank.streams.of(role).synchronize();
   }
+  impl.await_peers();
   if (!std::exchange(impl.has_pending_report, false)) return std::nullopt;
   return report_of(impl.reports[static_cast<std::size_t>(impl.step % 2)]);
 }
@@ -284,6 +292,7 @@ StepReport ShardedModel::evaluate(const nn::Batch& batch) {
     kernels::StepBlock sums;
     compute.copy(&sums, impl.rank.block.data(), sizeof sums);
     compute.synchronize();
+    impl.await_peers();
     return report_of(sums);
   });
 }
@@ -303,6 +312,7 @@ std::vector<float> ShardedModel::predict(const Tensor& inputs) {
     std::vector<float> values(static_cast<std::size_t>(predictions.value().numel()));
     compute.copy(values.data(), predictions.value().data(), predictions.value().num_bytes());
     compute.synchronize();
+    impl.await_peers();
     return values;
   });
 }

@@ -171,7 +171,8 @@ RunLength run_length_of(const TrainConfig& config, std::int64_t steps_per_epoch)
   length.total_steps = config.steps ? *config.steps : checked_mul(*config.epochs, steps_per_epoch);
   optim::LrSchedule& schedule = length.schedule;
   schedule.decay = optim::parse_lr_decay(config.lr_schedule);
-  schedule.total_steps = length.total_steps;
+  // The floor comes right after the last step, so that this one still learns.
+  schedule.total_steps = length.total_steps + 1;
   schedule.step_every = ceil_div(length.total_steps, 3);
   const double share = family_defaults(config.model).warmup_share;
   schedule.warmup_steps =

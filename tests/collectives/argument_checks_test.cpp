@@ -100,6 +100,7 @@ TEST_P(ArgumentsTest, Windows_RefuseWhatWasNotExposedAndVersionsThatDoNotGrow) {
     expect_refused([&] { comm.publish(r.stream, window, 5); }, "[publish] version 5 of window 0 does not follow 5");
     expect_refused([&] { comm.gather(r.stream, window, shard.tensor().flat_slice(0, 7 / r.world_size), 5); },
                    "[gather]");
+    r.stream.synchronize();
   });
 }
 

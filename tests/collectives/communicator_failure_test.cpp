@@ -1,7 +1,9 @@
 // A failure on one rank surfaces on all, soon, naming rank and operation.
 
 #include <atomic>
+#include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "shoal/collectives/communicator.h"
 #include "shoal/tests/collectives/collective_rig.h"
@@ -127,28 +129,44 @@ TEST_P(CommunicatorFailureTest, AfterAbort_EveryKindOfOperationFails) {
   for (const RankError& error : errors) EXPECT_EQ(error.code, std::nullopt) << error.text;
 }
 
-// When abort returns, no copy reads this rank's memory any more: it is given back at once, while peers were copying
+// When abort returns, nobody reads this rank's memory any more: it is overwritten at once, while peers were copying
 // from it.
 TEST_P(CommunicatorFailureTest, Abort_ReturnsWhenNoPeerIsCopying) {
   constexpr std::int64_t kNumel = 1 << 20;
   RigOptions options;
-  options.runtime.execution = HostExecution::ThreadPerStream;
-  options.comm.chunk_bytes = 4096;
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    options.runtime.delay_seed = seed;
+  options.comm.chunk_bytes = kNumel;
+  for (int round = 0; round < 6; ++round) {
+    std::atomic<int> num_gathers{0};
     const auto errors = collect_errors(GetParam(), options, [&](Rank& r) {
       DeviceArray full(r.device, kNumel * r.world_size, DType::U8);
-      auto shard = std::make_unique<DeviceArray>(r.device, kNumel, DType::U8);
-      r.comm.barrier(r.stream);
+      DeviceArray shard(r.device, kNumel, DType::U8);
+      const auto fill = [](const Tensor& tensor, int value) {
+        std::memset(tensor.data(), value, static_cast<std::size_t>(tensor.num_bytes()));
+      };
+      fill(shard.tensor(), 1);
+      const collectives::Window window = r.comm.expose(shard.tensor());
+      r.comm.publish(r.stream, window, 1);
       r.stream.synchronize();
-      while (r.rank != 0) {
-        r.comm.all_gather(r.stream, shard->tensor(), full.tensor());
-        r.stream.synchronize();
+      if (r.rank == 0) {
+        EXPECT_TRUE(wait_until([&] { return num_gathers >= r.world_size; }));
+        r.comm.abort("enough");
+        fill(shard.tensor(), 2);
+        return;
       }
-      for (std::uint64_t i = 0; i < 1 + seed; ++i) r.comm.all_gather(r.stream, shard->tensor(), full.tensor());
-      r.comm.abort("enough");
-      shard.reset();
+      try {
+        while (true) {
+          fill(full.tensor(), 0);
+          r.comm.gather(r.stream, window, full.tensor(), 1);
+          r.stream.synchronize();
+          ++num_gathers;
+        }
+      } catch (const Error&) {
+        const std::string_view read(full.as<char>(), static_cast<std::size_t>(kNumel));
+        EXPECT_EQ(read.find('\2'), std::string_view::npos) << "read after abort had returned";
+        throw;
+      }
     });
+    EXPECT_EQ(errors[0].code, std::nullopt) << errors[0].text;
     for (std::size_t rank = 1; rank < errors.size(); ++rank) {
       EXPECT_EQ(errors[rank].code, ErrorCode::Aborted) << errors[rank].text;
     }

@@ -11,6 +11,7 @@ namespace {
 using collectives::Fold;
 
 class CommunicatorOrderTest : public CollectiveTest {};
+class CommunicatorPeersTest : public CollectiveTest {};
 class CommunicatorMismatchTest : public CollectiveTest {};
 
 // Each operation reads what the one before wrote: x becomes world_size * x, over and over.
@@ -84,6 +85,30 @@ TEST_P(CommunicatorOrderTest, OneCommunicatorOnTwoStreams_KeepsTheOrderOfTheCall
       EXPECT_EQ(count_wrong<std::int64_t>(out.tensor(), summed), 0);
     });
   }
+}
+
+// The second operation's stream is free, the first one's is held up: it must wait all the same, as on every backend
+// whose operations share one channel.
+TEST_P(CommunicatorPeersTest, OperationAfterOneThatIsHeldUp_WaitsForItsTurn) {
+  std::atomic<bool> is_let_go{false};
+  std::atomic<int> num_looked{0};
+  run_collective(GetParam(), {}, [&](Rank& r) {
+    const auto other = r.device.make_stream(StreamRole::Gather, "other");
+    const auto work = r.device.make_stream(StreamRole::Compute, "work");
+    const auto passed = r.device.make_event("passed");
+    r.stream.run_polled("hold", {}, {}, [&](Workers&) { return is_let_go ? Progress::Done : Progress::Pending; });
+    r.comm.barrier(r.stream);
+    r.comm.barrier(*other);
+    other->record(*passed);
+    for (int i = 0; i < 200; ++i) {
+      work->run("work", {}, {}, [](Workers&) {});
+      work->synchronize();
+      EXPECT_FALSE(passed->is_complete());
+    }
+    if (++num_looked == r.world_size) is_let_go = true;
+    other->synchronize();
+    r.stream.synchronize();
+  });
 }
 
 // Half of the ranks enqueue on the first communicator first, the others on the second: with one thread per rank, none
@@ -222,6 +247,7 @@ TEST_P(CommunicatorMismatchTest, SendRecv_NobodyReceives_FailsOnAll) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, CommunicatorOrderTest, ::testing::ValuesIn(backend_worlds()), name_world);
+INSTANTIATE_TEST_SUITE_P(Backends, CommunicatorPeersTest, ::testing::ValuesIn(backend_worlds(2)), name_world);
 INSTANTIATE_TEST_SUITE_P(Backends, CommunicatorMismatchTest, ::testing::ValuesIn(backend_worlds(2)), name_world);
 
 }  // namespace

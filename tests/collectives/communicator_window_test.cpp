@@ -1,6 +1,8 @@
 // One-sided gathers of versioned shards.
 
 #include <atomic>
+#include <memory>
+#include <vector>
 
 #include "shoal/collectives/communicator.h"
 #include "shoal/tests/collectives/collective_rig.h"
@@ -146,7 +148,8 @@ TEST_P(WindowPeersTest, AwaitReaders_HoldsTheWriterUntilTheSlowestReaderIsDone) 
     r.stream.synchronize();
     const auto expected = [&](std::int64_t i) { return shard_value(1, static_cast<int>(i / kNumel), i % kNumel); };
     EXPECT_EQ(count_wrong<std::int64_t>(full.tensor(), expected), 0);
-    r.comm.barrier(r.stream);
+    r.comm.await_readers(r.stream);
+    r.stream.synchronize();
   });
 }
 
@@ -165,7 +168,42 @@ TEST_P(WindowPeersTest, GatherNeedsOnlyTheVersion_NotThatPeersGatherToo) {
     r.stream.synchronize();
     ++num_done;
     r.comm.await_readers(r.stream);
+    r.stream.synchronize();
   });
+}
+
+// One-sided gathers need nothing of the peers, so a rank could run away from them, and what it remembers of its
+// operations would be overwritten before they have compared it.
+TEST_P(WindowPeersTest, RankFarAhead_WaitsForTheSlowest) {
+  constexpr int kGathers = 2500;
+  std::atomic<int> num_done{0};
+  std::atomic<bool> may_others_start{false};
+  run_collective(GetParam(), {}, [&](Rank& r) {
+    DeviceArray shard(r.device, 1, DType::I64);
+    DeviceArray full(r.device, r.world_size, DType::I64);
+    const Window window = r.comm.expose(shard.tensor());
+    r.comm.publish(r.stream, window, 1);
+    r.comm.barrier(r.stream);
+    r.stream.synchronize();
+    EXPECT_TRUE(wait_until([&] { return r.rank == 0 || may_others_start; }));
+    std::vector<std::unique_ptr<Stream>> streams;
+    for (int i = 0; i < 8; ++i) streams.push_back(r.device.make_stream(StreamRole::Gather, "gather"));
+    for (int i = 0; i < kGathers; ++i) {
+      Stream& stream = *streams[static_cast<std::size_t>(i) % streams.size()];
+      r.comm.gather(stream, window, full.tensor(), 1);
+      if (r.rank == 0) stream.run("count", {}, {}, [&](Workers&) { ++num_done; });
+      if (r.rank == 0 && i == 1300) {
+        r.stream.run("look", {}, {}, [](Workers&) {});
+        r.stream.synchronize();
+        EXPECT_LT(num_done.load(), 1100);
+        may_others_start = true;
+      }
+    }
+    for (const auto& stream : streams) stream->synchronize();
+    r.comm.await_readers(r.stream);
+    r.stream.synchronize();
+  });
+  EXPECT_EQ(num_done.load(), kGathers);
 }
 
 TEST_P(WindowPeersTest, VersionNeverPublished_TimesOutNamingRankVersionAndWindow) {

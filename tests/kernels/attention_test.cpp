@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "shoal/kernels/host/dense_dispatch.h"
+#include "shoal/runtime/device/runtime.h"
 #include "shoal/tests/support/compare.h"
 #include "shoal/tests/support/fill_values.h"
 #include "shoal/tests/support/grad_check.h"
@@ -150,6 +155,40 @@ TEST(Attention, Forward_BitsOfAHeadDoNotDependOnTheOthers) {
             std::vector<float>(out_all.begin() + static_cast<std::ptrdiff_t>(all.out(2, 0, 0, 0)), out_all.end()));
 }
 
+TEST(Attention, EveryInstructionSet_MatchesTheReference) {
+  const AttentionDims n{1, 75, 1, 20};
+  const std::vector<float> qkv = qkv_values(n);
+  const std::vector<float> dout = test::normal_values(out_shape(n).numel(), 2);
+  const std::vector<double> exact_qkv(qkv.begin(), qkv.end());
+  const std::vector<double> exact_dout(dout.begin(), dout.end());
+  const host::AttentionHead head{n.T,
+                                 n.D,
+                                 3 * n.D,
+                                 n.D,
+                                 qkv.data(),
+                                 qkv.data() + n.D,
+                                 qkv.data() + 2 * n.D,
+                                 1 / std::sqrt(static_cast<float>(n.D))};
+  for (const host::Isa isa : {host::Isa::Baseline, host::Isa::Avx2, host::Isa::Avx512}) {
+    if (!host::is_supported(isa)) continue;
+    const host::AttentionKernels& kernels = host::dense_kernels(isa).attention;
+    std::vector<float> out(dout.size());
+    std::vector<float> log_sum_exp(static_cast<std::size_t>(n.T));
+    std::vector<float> dqkv(qkv.size());
+    std::vector<float> scratch(static_cast<std::size_t>(host::AttentionScratchSizes(n.D).total()));
+    kernels.forward({head, out.data(), log_sum_exp.data()}, 0, n.T);
+    kernels.backward(
+        {head, out.data(), dout.data(), log_sum_exp.data(), dqkv.data(), dqkv.data() + n.D, dqkv.data() + 2 * n.D},
+        scratch.data());
+    const auto doubles = [](const std::vector<float>& v) { return std::vector<double>(v.begin(), v.end()); };
+    EXPECT_TRUE(test::is_within(doubles(out), test::reference::attention(n, exact_qkv).out, DType::F32, test::kProduct))
+        << host::isa_name(isa);
+    EXPECT_TRUE(test::is_within(doubles(dqkv), test::reference::attention_dqkv(n, exact_qkv, exact_dout), DType::F32,
+                                test::kAttentionGradient))
+        << host::isa_name(isa);
+  }
+}
+
 TEST(Attention, Gradient_MatchesDifferencesOfTheReference) {
   const AttentionDims n{2, 11, 2, 6};
   const std::vector<float> qkv = qkv_values(n);
@@ -160,6 +199,26 @@ TEST(Attention, Gradient_MatchesDifferencesOfTheReference) {
     return std::inner_product(out.begin(), out.end(), dout.begin(), 0.0);
   };
   EXPECT_TRUE(test::gradient_matches(loss, std::vector<double>(qkv.begin(), qkv.end()), dqkv, 6));
+}
+
+TEST(Attention, OnTheSimDevice_ChecksAndComputesNothing) {
+  const std::unique_ptr<Device> device = Runtime().open_device(DeviceKind::Sim);
+  const std::unique_ptr<Stream> stream = device->make_stream(StreamRole::Compute, "sim");
+  std::int64_t next = 4096;  // addresses that nothing may read
+  const auto at = [&](const Shape& shape, DType dtype = DType::F32) {
+    void* const data = std::bit_cast<void*>(next);
+    next += 1 << 20;
+    return Tensor(data, shape, dtype);
+  };
+  const AttentionDims n{2, 5, 2, 4};
+  const Tensor qkv = at(qkv_shape(n));
+  const Tensor out = at(out_shape(n));
+  const Tensor rows = at(row_shape(n));
+  const Tensor workspace = at({attention_backward_workspace_bytes(shape_of(n), 1)}, DType::U8);
+  attention_forward(*stream, shape_of(n), qkv, out, rows);
+  attention_backward(*stream, shape_of(n), {qkv, out, rows, at(out_shape(n)), at(qkv_shape(n)), workspace});
+  EXPECT_THROW(attention_forward(*stream, shape_of(n), out, out, rows), Error);
+  stream->synchronize();
 }
 
 TEST(Attention, WrongArguments_AreRefusedByName) {

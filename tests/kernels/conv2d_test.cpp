@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "shoal/runtime/device/runtime.h"
 #include "shoal/tests/support/fill_values.h"
 #include "shoal/tests/support/grad_check.h"
 #include "shoal/tests/support/op_harness.h"
@@ -20,7 +23,7 @@ using test::OpOutput;
 
 /// batch, height, width, in, out, kernel, stride, padding. Kernels of 1 to 5, strides of 1 to 3, even kernels, no,
 /// partial and more padding than half the kernel, odd channels, channels beyond a panel, and more taps and positions
-/// than a part of k (384) or a tile of rows (192).
+/// than a part of k (256) or a tile of rows (384).
 const std::vector<Conv2dShape> kShapes = {
     {1, 1, 1, 1, 1, 1, 1, 0},   {2, 5, 4, 3, 7, 3, 1, 1},   {1, 9, 9, 1, 16, 3, 1, 1},  {3, 8, 8, 4, 5, 3, 2, 1},
     {2, 7, 5, 6, 3, 1, 2, 0},   {2, 6, 6, 16, 33, 1, 1, 0}, {1, 10, 11, 2, 3, 5, 3, 2}, {2, 4, 4, 17, 9, 2, 2, 0},
@@ -201,6 +204,28 @@ TEST(Conv2d, WorkspaceBytes_DependOnTheShapeOnly) {
     EXPECT_GE(conv.workspace_bytes(s, 1), 4 * weight_shape(s).numel());
     EXPECT_EQ(conv.workspace_bytes(s, 1), conv.workspace_bytes(s, 64));
   }
+}
+
+TEST(Conv2d, OnTheSimDevice_ChecksAndComputesNothing) {
+  const std::unique_ptr<Device> device = Runtime().open_device(DeviceKind::Sim);
+  const std::unique_ptr<Stream> stream = device->make_stream(StreamRole::Compute, "sim");
+  std::int64_t next = 4096;  // addresses that nothing may read
+  const auto at = [&](const Shape& shape, DType dtype = DType::F32) {
+    void* const data = std::bit_cast<void*>(next);
+    next += 1 << 20;
+    return Tensor(data, shape, dtype);
+  };
+  const Conv2dShape s{2, 6, 6, 3, 4, 3, 1, 1};
+  const Tensor x = at(input_shape(s));
+  const Tensor w = at(weight_shape(s));
+  const Tensor y = at(output_shape(s));
+  const Tensor workspace =
+      at({conv2d_forward_workspace_bytes(s, 1) + conv2d_backward_weight_workspace_bytes(s, 1)}, DType::U8);
+  conv2d_forward(*stream, s, x, w, y, workspace);
+  conv2d_backward_input(*stream, s, y, w, {at(input_shape(s))}, workspace);
+  conv2d_backward_weight(*stream, s, x, y, {at(weight_shape(s))}, workspace);
+  EXPECT_THROW(conv2d_forward(*stream, s, x, w, x, workspace), Error);
+  stream->synchronize();
 }
 
 TEST(Conv2d, WrongArguments_AreRefusedByName) {

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "shoal/runtime/device/runtime.h"
 #include "shoal/tests/support/fill_values.h"
 #include "shoal/tests/support/grad_check.h"
 #include "shoal/tests/support/guarded_tensor.h"
@@ -29,11 +32,11 @@ struct Dims {
   std::string to_string() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
 };
 
-/// Odd ones, edges of the register block (6 or 12 rows, 8 to 32 columns), of a tile (192 rows) and of a part of k
-/// (384).
+/// Odd ones, edges of the register block (6 or 12 rows, 8 to 32 columns), of a tile (384 rows) and of a part of k
+/// (256), and several tiles.
 const std::vector<Dims> kDims = {{1, 1, 1},     {2, 3, 5},    {5, 17, 9},   {6, 16, 8},    {7, 15, 31},
-                                 {12, 32, 64},  {13, 33, 65}, {97, 50, 33}, {191, 31, 12}, {193, 65, 7},
-                                 {25, 40, 385}, {3, 5, 1000}, {30, 401, 3}};
+                                 {12, 32, 64},  {13, 33, 65}, {97, 50, 33}, {383, 31, 4},  {385, 65, 3},
+                                 {25, 40, 257}, {3, 5, 1000}, {30, 401, 3}, {190, 150, 20}};
 const std::vector<Dims> kEmptyDims = {{0, 3, 4}, {3, 0, 4}, {3, 4, 0}, {0, 0, 0}, {1, 0, 0}};
 
 /// Large cases run at fewer offsets.
@@ -270,6 +273,26 @@ TEST(Linear, Gradients_MatchDifferencesOfTheReference) {
                                      test::as_floats(dw.bytes()), 42));
   EXPECT_TRUE(test::gradient_matches([&](std::span<const double> at) { return loss(x_at, w_at, at); }, bias_at,
                                      test::as_floats(db.bytes()), 43));
+}
+
+TEST(Linear, OnTheSimDevice_ChecksAndComputesNothing) {
+  const std::unique_ptr<Device> device = Runtime().open_device(DeviceKind::Sim);
+  const std::unique_ptr<Stream> stream = device->make_stream(StreamRole::Compute, "sim");
+  std::int64_t next = 4096;  // addresses that nothing may read
+  const auto at = [&](const Shape& shape, DType dtype = DType::F32) {
+    void* const data = std::bit_cast<void*>(next);
+    next += 1 << 20;
+    return Tensor(data, shape, dtype);
+  };
+  const Tensor x = at({8, 3});
+  const Tensor w = at({4, 3});
+  const Tensor y = at({8, 4});
+  linear_forward(*stream, x, w, at({4}), y, Epilogue::Gelu, at({8, 4}));
+  linear_backward_input(*stream, y, w, {at({8, 3})});
+  linear_backward_weight(*stream, y, x, {at({4, 3}), true});
+  linear_backward_bias(*stream, y, {at({4})});
+  EXPECT_THROW(linear_forward(*stream, x, w, {}, at({8, 5})), Error);
+  stream->synchronize();
 }
 
 TEST(Linear, WrongArguments_AreRefusedByName) {

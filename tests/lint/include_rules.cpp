@@ -185,4 +185,22 @@ Violations check_vendor_headers(std::span<const SourceFile> files) {
   return found;
 }
 
+Violations check_own_header_first(std::span<const SourceFile> files) {
+  std::set<std::string> headers;
+  for (const SourceFile& file : files) {
+    if (file.is_header()) headers.insert(file.path_without_extension());
+  }
+  Violations found;
+  for (const SourceFile& file : files) {
+    if (!file.is_cpp() || file.is_header() || !headers.contains(file.path_without_extension())) continue;
+    const std::string own = fmt::format("shoal/{}.h", file.path_without_extension());
+    const std::vector<Include> includes = includes_of(file);
+    if (includes.empty() || includes.front().target != own) {
+      found.push_back(
+          {file.path, includes.empty() ? 0 : includes.front().line, fmt::format("{} does not come first", own)});
+    }
+  }
+  return found;
+}
+
 }  // namespace shoal::lint

@@ -18,4 +18,7 @@ Violations check_backends(std::span<const SourceFile> files);
 /// Third-party headers appear only where they have their place, and in no public header.
 Violations check_vendor_headers(std::span<const SourceFile> files);
 
+/// A source includes its own header before anything else, which proves that the header compiles alone.
+Violations check_own_header_first(std::span<const SourceFile> files);
+
 }  // namespace shoal::lint

@@ -85,5 +85,17 @@ TEST(VendorHeaders, InTheirPlace_Pass) {
   EXPECT_TRUE(check("kernels/cuda/a.cpp", "cuda_runtime.h").empty());
 }
 
+TEST(OwnHeader, NotFirst_IsRejected) {
+  const SourceFile header("nn/a.h", "#pragma once\n");
+  const auto check = [&](const std::string& text) {
+    const std::vector<SourceFile> files = {SourceFile("nn/a.cpp", text), header};
+    return check_own_header_first(files);
+  };
+  expect_one(check("#include <vector>\n#include \"shoal/nn/a.h\"\n"), 1, "shoal/nn/a.h does not come first");
+  expect_one(check(""), 0, "does not come first");
+  EXPECT_TRUE(check("// Why.\n#include \"shoal/nn/a.h\"\n#include <vector>\n").empty());
+  EXPECT_TRUE(check_one(check_own_header_first, "nn/b.cpp", "#include <vector>\n").empty());
+}
+
 }  // namespace
 }  // namespace shoal::lint

@@ -33,6 +33,7 @@ TEST(Tree, IsTheProject) {
 TEST(Tree, IncludesPointUpTheLayers) { expect_none(check_layers(project())); }
 TEST(Tree, BackendsAreIncludedByTheirDispatchFileOnly) { expect_none(check_backends(project())); }
 TEST(Tree, VendorHeadersAreInTheirPlace) { expect_none(check_vendor_headers(project())); }
+TEST(Tree, SourcesIncludeTheirOwnHeaderFirst) { expect_none(check_own_header_first(project())); }
 TEST(Tree, FilesAndLinesAreShort) { expect_none(check_sizes(project())); }
 TEST(Tree, FileNamesSaySomething) { expect_none(check_file_names(project())); }
 TEST(Tree, WordsAreAboutTheProductOnly) { expect_none(check_words(project())); }

@@ -36,11 +36,11 @@ inline constexpr Tolerance kElementwiseCancelling{kUnchecked, 9.2e-13, 2e-6};
 /// errors of their own (products) add a few u. 80u = 4.8e-6 against the root mean square; mean square (16u)^2.
 inline constexpr Tolerance kReduction{kUnchecked, 9.1e-13, 4.8e-6};
 
-/// Sums of products of two values, k summed in order in fp32 by fused operations in parts of at most 384, then added
+/// Sums of products of two values, k summed in order in fp32 by fused operations in parts of at most 256, then added
 /// part by part. The j-th of n random terms rounds a partial sum of size sqrt(j): relative to the root mean square of
-/// the result sqrt(n / 6) u = 8u for a part; the largest of 10^6 elements lies 5 such deviations away: 40u = 2.4e-6,
+/// the result sqrt(n / 6) u < 7u for a part; the largest of 10^6 elements lies 5 such deviations away: 35u = 2.1e-6,
 /// and as much again for the other parts and for what follows the product (bias, activation, probabilities). Mean
-/// square (8u)^2 = 2.3e-13, doubled.
+/// square (7u)^2 = 1.8e-13, and as much again and a half.
 inline constexpr Tolerance kProduct{kUnchecked, 4.6e-13, 4.8e-6};
 
 /// Gradients of attention: a probability carries the errors of log_sum_exp (half an ulp of a value of up to 8: 4u

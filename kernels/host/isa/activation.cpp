@@ -19,11 +19,13 @@ constexpr float kSiluFlat = 150.0f;                  // as above
 [[gnu::always_inline]] inline Lanes relu_of(const Lanes& z) { return select(z <= splat(0.0f), splat(0.0f), z); }
 
 /// z sigmoid(t).
-[[gnu::always_inline]] inline Lanes gate(const Lanes& z, const Lanes& t) { return z / (splat(1.0f) + exp(negate(t))); }
+[[gnu::always_inline]] inline Lanes gate(const Lanes& z, const Lanes& t) {
+  return z / (splat(1.0f) + exp_coarse(negate(t)));
+}
 
 /// d/dz [z sigmoid(t(z))] = s + z s (1 - s) t', with s = sigmoid(t) from e = e^-|t| <= 1, so that nothing overflows.
 [[gnu::always_inline]] inline Lanes gate_slope(const Lanes& z, const Lanes& t, const Lanes& t_slope) {
-  const Lanes e = exp(negate(absolute(t)));
+  const Lanes e = exp_coarse(negate(absolute(t)));
   const Lanes inverse = splat(1.0f) / (splat(1.0f) + e);
   const Lanes small = e * inverse;  // 1 - s for t >= 0
   const Lanes s = select(t < splat(0.0f), small, inverse);
@@ -46,34 +48,38 @@ constexpr float kSiluFlat = 150.0f;                  // as above
   return gate_slope(z, z, splat(1.0f));
 }
 
-[[gnu::flatten]] void relu(const float* z, float* y, std::int64_t numel) {
+void relu(const float* z, float* y, std::int64_t numel) {
   map_to(
-      y, numel, [](const Lanes& a) { return relu_of(a); }, z);
+      y, numel, [](const Lanes& a) __attribute__((always_inline)) { return relu_of(a); }, z);
 }
 
-[[gnu::flatten]] void gelu(const float* z, float* y, std::int64_t numel) {
+void gelu(const float* z, float* y, std::int64_t numel) {
   map_to(
-      y, numel, [](const Lanes& a) { return gate(a, gelu_argument(a)); }, z);
+      y, numel, [](const Lanes& a) __attribute__((always_inline)) { return gate(a, gelu_argument(a)); }, z);
 }
 
-[[gnu::flatten]] void silu(const float* z, float* y, std::int64_t numel) {
+void silu(const float* z, float* y, std::int64_t numel) {
   map_to(
-      y, numel, [](const Lanes& a) { return gate(a, a); }, z);
+      y, numel, [](const Lanes& a) __attribute__((always_inline)) { return gate(a, a); }, z);
 }
 
-[[gnu::flatten]] void relu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
-  const auto slope = [](const Lanes& a, const Lanes& d) { return select(a <= splat(0.0f), splat(0.0f), d); };
+void relu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
+  const auto slope = [](const Lanes& a, const Lanes& d) __attribute__((always_inline)) {
+    return select(a <= splat(0.0f), splat(0.0f), d);
+  };
   map_into(dz, accumulate, numel, slope, z, dy);
 }
 
-[[gnu::flatten]] void gelu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
+void gelu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
   map_into(
-      dz, accumulate, numel, [](const Lanes& a, const Lanes& d) { return gelu_slope(a) * d; }, z, dy);
+      dz, accumulate, numel,
+      [](const Lanes& a, const Lanes& d) __attribute__((always_inline)) { return gelu_slope(a) * d; }, z, dy);
 }
 
-[[gnu::flatten]] void silu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
+void silu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
   map_into(
-      dz, accumulate, numel, [](const Lanes& a, const Lanes& d) { return silu_slope(a) * d; }, z, dy);
+      dz, accumulate, numel,
+      [](const Lanes& a, const Lanes& d) __attribute__((always_inline)) { return silu_slope(a) * d; }, z, dy);
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 namespace shoal::kernels::host::SHOAL_ISA {
 namespace {
 
-[[gnu::flatten]] void add(const float* a, const float* b, float* y, std::int64_t numel) {
+void add(const float* a, const float* b, float* y, std::int64_t numel) {
   map_to(
-      y, numel, [](const Lanes& x, const Lanes& z) { return x + z; }, a, b);
+      y, numel, [](const Lanes& x, const Lanes& z) __attribute__((always_inline)) { return x + z; }, a, b);
 }
 
-[[gnu::flatten]] void add_relu(const float* a, const float* b, float* y, std::int64_t numel) {
-  const auto sum = [](const Lanes& x, const Lanes& z) {
+void add_relu(const float* a, const float* b, float* y, std::int64_t numel) {
+  const auto sum = [](const Lanes& x, const Lanes& z) __attribute__((always_inline)) {
     const Lanes s = x + z;
     return select(s <= splat(0.0f), splat(0.0f), s);
   };

@@ -77,7 +77,7 @@ float dot(const float* a, const float* b, std::int64_t numel) {
   for (; i + kNativeLanes <= numel; i += kNativeLanes) {
     total = multiply_add(load_native(a + i), load_native(b + i), total);
   }
-  float sum = fold_sum(total);
+  float sum = sum_in_every_lane(total)[0];
   for (; i < numel; ++i) sum += a[i] * b[i];
   return sum;
 }
@@ -103,23 +103,32 @@ struct RowFactors {
 };
 
 /// scores and dp of one query become p and ds: keys [0, seen) count, the others up to `padded` become 0.
-void differentiate_row(float* p_row, float* ds_row, std::int64_t seen, std::int64_t padded, const RowFactors& f) {
-  for (std::int64_t key = 0; key < seen; key += kNativeLanes) {
+[[gnu::always_inline]] inline void differentiate_row(float* p_row, float* ds_row, std::int64_t seen,
+                                                     std::int64_t padded, const RowFactors& f) {
+  const auto differentiate = [&](std::int64_t key, NativeInt is_seen) {
     const NativeFloat exponent = multiply_add(load_native(p_row + key), broadcast(f.scale), broadcast(-f.log_sum_exp));
     // A score may round to a little above log_sum_exp, which exp_nonpositive bears.
     const NativeFloat p = exp_nonpositive(exponent);
-    store_native(p_row + key, p);
-    store_native(ds_row + key, p * (load_native(ds_row + key) - broadcast(f.delta)) * broadcast(f.scale));
+    const NativeFloat ds = p * (load_native(ds_row + key) - broadcast(f.delta)) * broadcast(f.scale);
+    store_native(p_row + key, is_seen ? p : broadcast(0.0f));
+    store_native(ds_row + key, is_seen ? ds : broadcast(0.0f));
+  };
+  std::int64_t key = 0;
+  for (; key + kNativeLanes <= seen; key += kNativeLanes) differentiate(key, ~NativeInt{});
+  if (key < seen) {
+    differentiate(key, lane_indices(static_cast<std::int32_t>(key)) < static_cast<std::int32_t>(seen));
+    key += kNativeLanes;
   }
-  for (std::int64_t key = seen; key < padded; ++key) {
-    p_row[key] = 0;
-    ds_row[key] = 0;
+  for (; key < padded; key += kNativeLanes) {
+    store_native(p_row + key, broadcast(0.0f));
+    store_native(ds_row + key, broadcast(0.0f));
   }
 }
 
 void TilePass::find_probabilities() const {
   const AttentionHead& head = t.head;
-  // What add_key_gradients reads: keys up to the tile's last query, in whole register blocks.
+  // What add_key_gradients reads: keys up to the tile's last query, in whole register blocks. `pitch` is a multiple of
+  // the vector's lanes.
   const std::int64_t tile_limit = seen_keys(query + queries - 1, key, keys) + kRegisterRows;
   const std::int64_t padded = tile_limit < pitch ? tile_limit : pitch;
   for (std::int64_t row = 0; row < queries; row += kRegisterRows) {

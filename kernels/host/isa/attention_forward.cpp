@@ -36,26 +36,29 @@ struct RunningSoftmax {
   float sum[kForwardQueries];
 };
 
-/// Scores of one query turned into probabilities relative to the running maximum: keys [0, limit) of a block count,
-/// those up to `padded` (a multiple of 16) become 0. Returns what the output so far has to be multiplied by.
-float soften_row(float* row, std::int64_t limit, std::int64_t padded, float scale, float& maximum, float& sum) {
-  for (std::int64_t key = limit; key < padded; ++key) row[key] = kMinusInfinity;
-  NativeFloat largest = load_native(row);
-  for (std::int64_t key = kNativeLanes; key < padded; key += kNativeLanes) {
-    largest = larger(largest, load_native(row + key));
+/// Scores of one query turned into probabilities relative to the running maximum. Keys [0, seen) count, those up to
+/// `padded` (a multiple of kKeyPadding) become 0. Returns what the output so far has to be multiplied by.
+[[gnu::always_inline]] inline float soften_row(float* row, std::int64_t seen, std::int64_t padded, float scale,
+                                               float& maximum, float& sum) {
+  const std::int64_t all_seen = seen / kNativeLanes * kNativeLanes;
+  NativeFloat largest = broadcast(maximum);
+  for (std::int64_t key = 0; key < all_seen; key += kNativeLanes) largest = larger(largest, load_native(row + key));
+  for (std::int64_t key = all_seen; key < padded; key += kNativeLanes) {
+    const NativeInt is_seen = lane_indices(static_cast<std::int32_t>(key)) < static_cast<std::int32_t>(seen);
+    const NativeFloat masked = is_seen ? load_native(row + key) : broadcast(kMinusInfinity);
+    store_native(row + key, masked);
+    largest = larger(largest, masked);
   }
-  const float block_maximum = fold_max(largest);
-  const float new_maximum = block_maximum > maximum ? block_maximum : maximum;
-  const NativeFloat offset = broadcast(new_maximum);
+  const NativeFloat offset = largest_in_every_lane(largest);
   NativeFloat total = broadcast(0.0f);
   for (std::int64_t key = 0; key < padded; key += kNativeLanes) {
     const NativeFloat p = exp_nonpositive((load_native(row + key) - offset) * broadcast(scale));
     store_native(row + key, p);
     total = total + p;
   }
-  const float old_weight = exp_nonpositive(broadcast((maximum - new_maximum) * scale))[0];
-  maximum = new_maximum;
-  sum = sum * old_weight + fold_sum(total);
+  const float old_weight = exp_nonpositive((broadcast(maximum) - offset) * broadcast(scale))[0];
+  maximum = offset[0];
+  sum = sum * old_weight + sum_in_every_lane(total)[0];
   return old_weight;
 }
 
@@ -131,9 +134,7 @@ void attention_forward(const AttentionForwardHead& t, std::int64_t query_begin, 
   for (std::int64_t i = 0; i < query_end - query_begin; ++i) {
     multiply_row(t.out + (query_begin + i) * head.out_stride, head.D, 1.0f / state.sum[i]);
     if (t.log_sum_exp == nullptr) continue;
-    const double log_sum = __builtin_log(static_cast<double>(state.sum[i]));
-    const double scaled = static_cast<double>(head.scale) * static_cast<double>(state.maximum[i]);
-    t.log_sum_exp[query_begin + i] = static_cast<float>(scaled + log_sum);
+    t.log_sum_exp[query_begin + i] = head.scale * state.maximum[i] + __builtin_logf(state.sum[i]);
   }
 }
 

@@ -90,23 +90,29 @@ template <typename Src, typename Dst, typename Fn>
   __builtin_memcpy(dst + i, results, count * sizeof(Dst));
 }
 
-[[gnu::flatten]] void f32_to_bf16(const float* src, std::uint16_t* dst, std::int64_t numel) {
-  convert(src, dst, numel, [](const IntLanes& a) { return bf16_from_f32(a); });
+void f32_to_bf16(const float* src, std::uint16_t* dst, std::int64_t numel) {
+  convert(
+      src, dst, numel, [](const IntLanes& a) __attribute__((always_inline)) { return bf16_from_f32(a); });
 }
-[[gnu::flatten]] void f32_to_f16(const float* src, std::uint16_t* dst, std::int64_t numel) {
-  convert(src, dst, numel, [](const IntLanes& a) { return f16_from_f32(a); });
+void f32_to_f16(const float* src, std::uint16_t* dst, std::int64_t numel) {
+  convert(
+      src, dst, numel, [](const IntLanes& a) __attribute__((always_inline)) { return f16_from_f32(a); });
 }
-[[gnu::flatten]] void bf16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
-  convert(src, dst, numel, [](const IntLanes& a) { return f32_from_bf16(a); });
+void bf16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
+  convert(
+      src, dst, numel, [](const IntLanes& a) __attribute__((always_inline)) { return f32_from_bf16(a); });
 }
-[[gnu::flatten]] void f16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
-  convert(src, dst, numel, [](const IntLanes& a) { return f32_from_f16(a); });
+void f16_to_f32(const std::uint16_t* src, float* dst, std::int64_t numel) {
+  convert(
+      src, dst, numel, [](const IntLanes& a) __attribute__((always_inline)) { return f32_from_f16(a); });
 }
-[[gnu::flatten]] void bf16_to_f16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
-  convert(src, dst, numel, [](const IntLanes& a) { return f16_from_f32(f32_from_bf16(a)); });
+void bf16_to_f16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
+  convert(
+      src, dst, numel, [](const IntLanes& a) __attribute__((always_inline)) { return f16_from_f32(f32_from_bf16(a)); });
 }
-[[gnu::flatten]] void f16_to_bf16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
-  convert(src, dst, numel, [](const IntLanes& a) { return bf16_from_f32(f32_from_f16(a)); });
+void f16_to_bf16(const std::uint16_t* src, std::uint16_t* dst, std::int64_t numel) {
+  convert(
+      src, dst, numel, [](const IntLanes& a) __attribute__((always_inline)) { return bf16_from_f32(f32_from_f16(a)); });
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ template <int kSums, typename Term>
 [[gnu::always_inline]] inline void sum_block(const ColumnRange& block, BlockSums<kSums>& sums, Term term) {
   constexpr int kRowsAtOnce = 4;
   const std::int64_t num_columns = block.column_end - block.column_begin;
-  const auto add_rows = [&](std::int64_t row, auto num_rows, std::int64_t c, std::int64_t count) {
+  const auto add_rows = [&](std::int64_t row, auto num_rows, std::int64_t c, std::int64_t count)
+      __attribute__((always_inline)) {
     Lanes total[kSums];
     for (int s = 0; s < kSums; ++s) total[s] = load(&sums.partial[s][c]);
     for (int k = 0; k < num_rows.value; ++k) {
@@ -36,7 +37,7 @@ template <int kSums, typename Term>
     }
     for (int s = 0; s < kSums; ++s) store(&sums.partial[s][c], total[s]);
   };
-  const auto add_all_columns = [&](std::int64_t row, auto num_rows) {
+  const auto add_all_columns = [&](std::int64_t row, auto num_rows) __attribute__((always_inline)) {
     std::int64_t c = 0;
     for (; c + kLanes <= num_columns; c += kLanes) add_rows(row, num_rows, c, std::int64_t{kLanes});
     if (c < num_columns) add_rows(row, num_rows, c, num_columns - c);
@@ -62,15 +63,16 @@ template <int kSums, typename Term>
   for (int s = 0; s < kSums; ++s) {
     for (std::int64_t c = 0; c < num_columns; ++c) sums[s * kStripColumns + c] = 0.0;
   }
-  for_each_block(range, [&](const ColumnRange& block) {
-    BlockSums<kSums> block_sums;
-    sum_block(block, block_sums, term);
-    for (int s = 0; s < kSums; ++s) {
-      for (std::int64_t c = 0; c < num_columns; ++c) {
-        sums[s * kStripColumns + c] += static_cast<double>(block_sums.partial[s][c]);
-      }
-    }
-  });
+  for_each_block(
+      range, [&](const ColumnRange& block) __attribute__((always_inline)) {
+        BlockSums<kSums> block_sums;
+        sum_block(block, block_sums, term);
+        for (int s = 0; s < kSums; ++s) {
+          for (std::int64_t c = 0; c < num_columns; ++c) {
+            sums[s * kStripColumns + c] += static_cast<double>(block_sums.partial[s][c]);
+          }
+        }
+      });
 }
 
 }  // namespace shoal::kernels::host::SHOAL_ISA

@@ -9,7 +9,7 @@ namespace shoal::kernels::host {
 // in double in block order, and chunk sums in chunk order.
 
 /// Columns worked on together: few enough for their partial sums to stay in the L1 cache.
-inline constexpr std::int64_t kStripColumns = 256;
+inline constexpr std::int64_t kStripColumns = 512;
 inline constexpr std::int64_t kBlockRows = 64;
 inline constexpr std::int64_t kMaxRowChunks = 16;
 

@@ -37,15 +37,16 @@ bool is_first(const float* x, std::int64_t index) {
 double sum_of_exponentials(const float* x, std::int64_t numel, float largest, float* kept) {
   double sum[1];
   const Lanes center = splat(largest);
-  sum_row(numel, sum, [x, kept, &center](auto& sums, std::int64_t i, std::int64_t count) {
-    const Lanes e = keep_counted(exp(load_counted(x, i, count) - center), count);
-    if (kept != nullptr) store_counted(kept + i, e, count);
-    sums[0] = sums[0] + e;
-  });
+  sum_row(
+      numel, sum, [ x, kept, &center ](auto& sums, std::int64_t i, std::int64_t count) __attribute__((always_inline)) {
+        const Lanes e = keep_counted(exp(load_counted(x, i, count) - center), count);
+        if (kept != nullptr) store_counted(kept + i, e, count);
+        sums[0] = sums[0] + e;
+      });
   return sum[0];
 }
 
-[[gnu::flatten]] void rows(const CrossEntropyRows& a, std::int64_t begin, std::int64_t end) {
+void rows(const CrossEntropyRows& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t row = begin; row < end; ++row) {
     const float* x = a.logits + row * a.num_classes;
     float* dx = a.dlogits == nullptr ? nullptr : a.dlogits + row * a.num_classes;
@@ -70,7 +71,8 @@ double sum_of_exponentials(const float* x, std::int64_t numel, float largest, fl
     const double target_probability = static_cast<double>(dx[target]) / sum;
     const Lanes scale = splat(static_cast<float>(a.seed / sum));
     map_to(
-        dx, a.num_classes, [&scale](const Lanes& e) { return e * scale; }, static_cast<const float*>(dx));
+        dx, a.num_classes, [&scale](const Lanes& e) __attribute__((always_inline)) { return e * scale; },
+        static_cast<const float*>(dx));
     dx[target] = static_cast<float>(a.seed * (target_probability - 1.0));
   }
 }

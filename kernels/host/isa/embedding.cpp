@@ -7,33 +7,34 @@
 namespace shoal::kernels::host::SHOAL_ISA {
 namespace {
 
-[[gnu::flatten]] void forward(const EmbeddingRows& a, std::int64_t begin, std::int64_t end) {
+void forward(const EmbeddingRows& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t row = begin; row < end; ++row) {
     const float* entry = a.table + a.ids[row] * a.width;
     float* y = a.y + row * a.width;
     if (a.positions == nullptr) {
       map_to(
-          y, a.width, [](const Lanes& v) { return v; }, entry);
+          y, a.width, [](const Lanes& v) __attribute__((always_inline)) { return v; }, entry);
     } else {
       const float* position = a.positions + (row % a.num_positions) * a.width;
       map_to(
-          y, a.width, [](const Lanes& v, const Lanes& p) { return v + p; }, entry, position);
+          y, a.width, [](const Lanes& v, const Lanes& p) __attribute__((always_inline)) { return v + p; }, entry,
+          position);
     }
   }
 }
 
-[[gnu::flatten]] void add_to_table(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
+void add_to_table(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t num_rows = a.num_sequences * a.num_positions;
   for (std::int64_t row = 0; row < num_rows; ++row) {
     float* entry = a.dtable + a.ids[row] * a.width + begin;
     const float* dy = a.dy + row * a.width + begin;
     map_to(
-        entry, end - begin, [](const Lanes& old, const Lanes& d) { return old + d; }, static_cast<const float*>(entry),
-        dy);
+        entry, end - begin, [](const Lanes& old, const Lanes& d) __attribute__((always_inline)) { return old + d; },
+        static_cast<const float*>(entry), dy);
   }
 }
 
-[[gnu::flatten]] void sum_positions(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
+void sum_positions(const EmbeddingGradient& a, std::int64_t begin, std::int64_t end) {
   const std::int64_t sequence_stride = a.num_positions * a.width;
   for (std::int64_t position = begin; position < end; ++position) {
     const float* dy = a.dy + position * a.width;

@@ -24,8 +24,8 @@ template <typename Fn, typename... In>
     return;
   }
   map_to(
-      y, numel, [fn](const Lanes& old, const auto&... in) { return old + fn(in...); }, static_cast<const float*>(y),
-      a...);
+      y, numel, [fn](const Lanes& old, const auto&... in) __attribute__((always_inline)) { return old + fn(in...); },
+      static_cast<const float*>(y), a...);
 }
 
 }  // namespace shoal::kernels::host::SHOAL_ISA

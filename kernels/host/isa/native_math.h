@@ -58,24 +58,29 @@ inline constexpr float kMinusInfinity = -__builtin_inff();
   return (NativeFloat)((NativeInt)(p * scale) & ~is_tiny);
 }
 
-/// The sum of the lanes, halves first.
-[[gnu::always_inline]] inline float fold_sum(NativeFloat a) {
-  float lane[kNativeLanes];
-  store_native(lane, a);
-  for (int width = kNativeLanes / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lane[i] += lane[i + width];
-  }
-  return lane[0];
+/// 0, 1, 2, ... + first.
+[[gnu::always_inline]] inline NativeInt lane_indices(std::int32_t first) {
+  NativeInt r;
+  for (int i = 0; i < kNativeLanes; ++i) r[i] = i;
+  return r + first;
 }
 
-/// The largest lane; NaN lanes are passed over.
-[[gnu::always_inline]] inline float fold_max(NativeFloat a) {
-  float lane[kNativeLanes];
-  store_native(lane, a);
-  for (int width = kNativeLanes / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lane[i] = lane[i] < lane[i + width] ? lane[i + width] : lane[i];
+/// All lanes combined by halves; the result in every lane.
+template <int kWidth = kNativeLanes / 2, typename Combine>
+[[gnu::always_inline]] inline NativeFloat fold_lanes(NativeFloat a, Combine combine) {
+  if constexpr (kWidth == 0) {
+    return a;
+  } else {
+    NativeInt partner;
+    for (int i = 0; i < kNativeLanes; ++i) partner[i] = i ^ kWidth;
+    return fold_lanes<kWidth / 2>(combine(a, __builtin_shuffle(a, partner)), combine);
   }
-  return lane[0];
+}
+[[gnu::always_inline]] inline NativeFloat sum_in_every_lane(NativeFloat a) {
+  return fold_lanes(a, [](NativeFloat x, NativeFloat y) { return x + y; });
+}
+[[gnu::always_inline]] inline NativeFloat largest_in_every_lane(NativeFloat a) {
+  return fold_lanes(a, [](NativeFloat x, NativeFloat y) { return larger(x, y); });
 }
 
 }  // namespace shoal::kernels::host::SHOAL_ISA

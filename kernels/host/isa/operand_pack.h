@@ -91,6 +91,18 @@ struct TapRuns {
   }
 };
 
+/// Runs too short to transpose, element by element.
+template <int kWidth>
+inline void gather_interior(const float* data, const PositionGroup<kWidth>& group, const TapRuns& runs, float* panels) {
+  for (int r = 0; r < runs.count; ++r) {
+    for (std::int64_t c = 0; c < runs.run[r].count; ++c) {
+      const float* from = data + (runs.run[r].offset + c);
+      for (int w = 0; w < kWidth; ++w) panels[w] = from[group.offset[w]];
+      panels += kWidth;
+    }
+  }
+}
+
 template <int kWidth>
 inline void pack_position_patches(const Operand& operand, const OperandPart& part, float* panels) {
   const Patches& patches = operand.patches;
@@ -98,6 +110,11 @@ inline void pack_position_patches(const Operand& operand, const OperandPart& par
   PositionCursor cursor(patches, part.outer);
   for (std::int64_t begin = 0; begin < part.outer_count; begin += kWidth) {
     const PositionGroup<kWidth> group(patches, cursor, part.outer_count - begin);
+    if (group.is_interior && patches.channels < 4) {
+      gather_interior(operand.data, group, runs, panels);
+      panels += kWidth * part.depth_count;
+      continue;
+    }
     for (int r = 0; r < runs.count; ++r) {
       const TapRun& run = runs.run[r];
       const float* rows[kWidth];
@@ -113,23 +130,52 @@ inline void pack_position_patches(const Operand& operand, const OperandPart& par
   }
 }
 
+/// The values of j in [begin, end) at which a tap's column lies inside the image.
+struct InsideRange {
+  std::int64_t begin;
+  std::int64_t end;
+
+  InsideRange(const PatchAxis& axis, std::int64_t step, std::int64_t first, std::int64_t last)
+      : begin(first), end(last) {
+    while (begin < end && !is_inside(axis, begin * axis.position_step + axis.origin + step)) ++begin;
+    while (begin < end && !is_inside(axis, (end - 1) * axis.position_step + axis.origin + step)) --end;
+  }
+};
+
+/// to[k * kWidth + c] = from[k * from_step + c] for c < channels, or zeros without `from`.
+template <int kWidth>
+[[gnu::always_inline]] inline void copy_channels(const float* from, std::int64_t from_step, std::int64_t count,
+                                                 std::int64_t channels, float* to) {
+  if (from == nullptr) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t c = 0; c < channels; ++c) to[k * kWidth + c] = 0.0f;
+    }
+  } else if (channels == kWidth) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      __builtin_memcpy(to + k * kWidth, from + k * from_step, kWidth * sizeof(float));
+    }
+  } else if (channels == 1) {
+    for (std::int64_t k = 0; k < count; ++k) to[k * kWidth] = from[k * from_step];
+  } else {
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t c = 0; c < channels; ++c) to[k * kWidth + c] = from[k * from_step + c];
+    }
+  }
+}
+
 /// The positions of one row of an image from column j on, `count` of them, for one run of channels: `source` is where
 /// column 0 of the image row begins, or null where the row is outside the image.
 template <int kWidth>
 [[gnu::always_inline]] inline void pack_tap_row(const Patches& patches, const TapRun& run, const float* source,
                                                 std::int64_t j, std::int64_t count, float* panel) {
+  if (source == nullptr) return copy_channels<kWidth>(nullptr, 0, count, run.count, panel);
   const PatchAxis& columns = patches.columns;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t column = (j + k) * columns.position_step + columns.origin + run.column_step;
-    const bool exists = source != nullptr && is_inside(columns, column);
-    const float* from = exists ? source + (column * patches.channels + run.channel) : kZeros;
-    float* to = panel + k * kWidth;
-    if (run.count == kWidth) {
-      __builtin_memcpy(to, from, kWidth * sizeof(float));
-    } else {
-      for (std::int64_t c = 0; c < run.count; ++c) to[c] = from[c];
-    }
-  }
+  const InsideRange inside(columns, run.column_step, j, j + count);
+  const std::int64_t column = inside.begin * columns.position_step + columns.origin + run.column_step;
+  copy_channels<kWidth>(nullptr, 0, inside.begin - j, run.count, panel);
+  copy_channels<kWidth>(source + (column * patches.channels + run.channel), columns.position_step * patches.channels,
+                        inside.end - inside.begin, run.count, panel + (inside.begin - j) * kWidth);
+  copy_channels<kWidth>(nullptr, 0, j + count - inside.end, run.count, panel + (inside.end - j) * kWidth);
 }
 
 /// One run of channels of one tap for all positions of a part, into the panel whose column it begins in is `panel`.

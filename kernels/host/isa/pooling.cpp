@@ -18,25 +18,38 @@ struct PoolRow {
   return {row / rows_per_image * shape.height + row % rows_per_image * shape.window, shape.width / shape.window};
 }
 
-void store_bytes(std::uint8_t* p, const IntLanes& values, std::int64_t count) {
-  std::int32_t wide[kLanes];
-  store_as(wide, values);
+typedef std::uint8_t NativeBytes __attribute__((vector_size(SHOAL_VECTOR_BYTES / 4)));
+
+[[gnu::always_inline]] inline void store_bytes(std::uint8_t* p, const IntLanes& values, std::int64_t count) {
   std::uint8_t narrow[kLanes];
-  for (int i = 0; i < kLanes; ++i) narrow[i] = static_cast<std::uint8_t>(wide[i]);
-  __builtin_memcpy(p, narrow, static_cast<std::size_t>(count));
+  for (int k = 0; k < kParts; ++k) {
+    const NativeBytes part = __builtin_convertvector(values.part[k], NativeBytes);
+    __builtin_memcpy(narrow + k * static_cast<int>(sizeof(part)), &part, sizeof(part));
+  }
+  __builtin_memcpy(p, narrow, count == kLanes ? sizeof(narrow) : static_cast<std::size_t>(count));
 }
 
-IntLanes load_bytes(const std::uint8_t* p, std::int64_t count) {
-  std::uint8_t narrow[kLanes] = {};
-  __builtin_memcpy(narrow, p, static_cast<std::size_t>(count));
-  std::int32_t wide[kLanes];
-  for (int i = 0; i < kLanes; ++i) wide[i] = narrow[i];
-  return load_as<IntLanes>(wide);
+[[gnu::always_inline]] inline IntLanes load_bytes(const std::uint8_t* p) {
+  IntLanes r;
+  for (int k = 0; k < kParts; ++k) {
+    NativeBytes part;
+    __builtin_memcpy(&part, p + k * static_cast<int>(sizeof(part)), sizeof(part));
+    r.part[k] = __builtin_convertvector(part, NativeInt);
+  }
+  return r;
+}
+
+[[gnu::always_inline]] inline IntLanes load_bytes_counted(const std::uint8_t* p, std::int64_t count) {
+  if (count == kLanes) return load_bytes(p);
+  std::uint8_t padded[kLanes] = {};
+  __builtin_memcpy(padded, p, static_cast<std::size_t>(count));
+  return load_bytes(padded);
 }
 
 /// True where x is NaN.
 [[gnu::always_inline]] inline IntLanes is_nan(const Lanes& x) {
-  return each_part<IntLanes>(x, x, [](auto a, auto b) { return a != b; });
+  return each_part<IntLanes>(
+      x, x, [](auto a, auto b) __attribute__((always_inline)) { return a != b; });
 }
 
 /// The largest of one window for 16 channels: the first in row-major order; a NaN counts as larger than any number.
@@ -56,7 +69,7 @@ IntLanes load_bytes(const std::uint8_t* p, std::int64_t count) {
   }
 }
 
-[[gnu::flatten]] void max_pool(const MaxPoolForward& a, std::int64_t begin, std::int64_t end) {
+void max_pool(const MaxPoolForward& a, std::int64_t begin, std::int64_t end) {
   const PoolShape& shape = a.shape;
   for (std::int64_t row = begin; row < end; ++row) {
     const PoolRow at = pool_row(shape, row);
@@ -75,33 +88,42 @@ IntLanes load_bytes(const std::uint8_t* p, std::int64_t count) {
   }
 }
 
-[[gnu::flatten]] void max_pool_backward(const MaxPoolBackward& a, std::int64_t begin, std::int64_t end) {
+/// One pixel of dx, at place `place` of the window whose gradients are `dy` and whose places are `argmax`.
+[[gnu::always_inline]] inline void spread_pixel(const MaxPoolBackward& a, const float* dy, const std::uint8_t* argmax,
+                                                std::int64_t place, float* dx) {
+  const IntLanes here = splat(static_cast<std::int32_t>(place));
+  const std::int64_t num_channels = a.shape.channels;
+  for (std::int64_t c = 0; c < num_channels; c += kLanes) {
+    const std::int64_t count = num_channels - c < kLanes ? num_channels - c : kLanes;
+    const IntLanes is_here = load_bytes_counted(argmax + c, count) == here;
+    Lanes value = select(is_here, load_counted(dy, c, count), splat(0.0f));
+    if (a.accumulate) value = load_counted(dx, c, count) + value;
+    store_counted(dx + c, value, count);
+  }
+}
+
+void max_pool_backward(const MaxPoolBackward& a, std::int64_t begin, std::int64_t end) {
   const PoolShape& shape = a.shape;
   for (std::int64_t row = begin; row < end; ++row) {
     const PoolRow at = pool_row(shape, row);
-    const std::int64_t covered = at.num_columns * shape.window;
     for (std::int64_t r = 0; r < shape.window; ++r) {
-      float* dx_row = a.dx + (at.input_row + r) * shape.width * shape.channels;
-      for (std::int64_t column = 0; column < covered; ++column) {
-        const std::int64_t in = (row * at.num_columns + column / shape.window) * shape.channels;
-        const IntLanes place = splat(static_cast<std::int32_t>(r * shape.window + column % shape.window));
-        float* dx = dx_row + column * shape.channels;
-        for (std::int64_t c = 0; c < shape.channels; c += kLanes) {
-          const std::int64_t count = shape.channels - c < kLanes ? shape.channels - c : kLanes;
-          const IntLanes is_here = load_bytes(a.argmax + in + c, count) == place;
-          Lanes value = select(is_here, load_counted(a.dy + in + c, 0, count), splat(0.0f));
-          if (a.accumulate) value = load_counted(dx + c, 0, count) + value;
-          store_counted(dx + c, value, count);
+      float* dx = a.dx + (at.input_row + r) * shape.width * shape.channels;
+      float* row_end = dx + shape.width * shape.channels;
+      for (std::int64_t q = 0; q < at.num_columns; ++q) {
+        const std::int64_t in = (row * at.num_columns + q) * shape.channels;
+        for (std::int64_t s = 0; s < shape.window; ++s, dx += shape.channels) {
+          spread_pixel(a, a.dy + in, a.argmax + in, r * shape.window + s, dx);
         }
       }
       if (a.accumulate) continue;
-      for (std::int64_t i = covered * shape.channels; i < shape.width * shape.channels; ++i) dx_row[i] = 0.0f;
+      for (; dx < row_end; ++dx) *dx = 0.0f;
     }
   }
 }
 
-[[gnu::flatten]] void average(const AveragePool& a, std::int64_t begin, std::int64_t end) {
-  const auto term = [&a](auto& terms, std::int64_t row, std::int64_t column, std::int64_t count) {
+void average(const AveragePool& a, std::int64_t begin, std::int64_t end) {
+  const auto term = [&a](auto& terms, std::int64_t row, std::int64_t column, std::int64_t count)
+      __attribute__((always_inline)) {
     terms[0] = load_counted(a.src + row * a.channels, column, count);
   };
   const auto divisor = static_cast<double>(a.pixels);
@@ -117,9 +139,9 @@ IntLanes load_bytes(const std::uint8_t* p, std::int64_t count) {
   }
 }
 
-[[gnu::flatten]] void average_backward(const AveragePool& a, std::int64_t begin, std::int64_t end) {
+void average_backward(const AveragePool& a, std::int64_t begin, std::int64_t end) {
   const Lanes divisor = splat(static_cast<float>(a.pixels));
-  const auto share = [&divisor](const Lanes& d) { return d / divisor; };
+  const auto share = [&divisor](const Lanes& d) __attribute__((always_inline)) { return d / divisor; };
   for (std::int64_t pixel = begin * a.pixels; pixel < end * a.pixels; ++pixel) {
     const float* dy = a.src + pixel / a.pixels * a.channels;
     map_into(a.dst + pixel * a.channels, a.accumulate, a.channels, share, dy);

@@ -38,9 +38,10 @@ static_assert(kMaxDepth <= kMaxRun);
 /// panel[k * kWidth + w] = rows[w][k], at most kMaxRun of k. Four rows at a time, a cache line of each, so that rows
 /// whose addresses compete for the same place in the cache are read once. With kWidth no multiple of 4 the last group
 /// repeats the last row; what it writes beyond a k's kWidth floats is overwritten by the first group, which comes after
-/// it, or by the next k. Up to 3 floats are written beyond the panel.
+/// it, or by the next k. Up to 3 floats are written beyond the panel. What lies `ahead` elements on is fetched already.
 template <int kWidth>
-[[gnu::always_inline]] inline void interleave(const float* const* rows, std::int64_t depth_count, float* panel) {
+[[gnu::always_inline]] inline void interleave(const float* const* rows, std::int64_t depth_count, float* panel,
+                                              std::int64_t ahead = 0) {
   constexpr int kGroups = (kWidth + 3) / 4;
   constexpr std::int64_t kLine = 16;
   const auto take = [&](std::int64_t begin, std::int64_t end) {
@@ -48,6 +49,9 @@ template <int kWidth>
     for (int g = kGroups - 1; g >= 0; --g) {
       const float* from[4];
       for (int r = 0; r < 4; ++r) from[r] = rows[4 * g + r < kWidth ? 4 * g + r : kWidth - 1];
+      if (ahead != 0) {
+        for (int r = 0; r < 4; ++r) __builtin_prefetch(from[r] + begin + ahead);
+      }
       for (std::int64_t k = begin; k < end; k += 4) {
         QuadFloat row[4];
         for (int r = 0; r < 4; ++r) __builtin_memcpy(&row[r], from[r] + k, sizeof(QuadFloat));
@@ -71,7 +75,7 @@ inline void pack_depth_contiguous(const Operand& operand, const OperandPart& par
       const bool exists = begin + w < part.outer_count;
       rows[w] = exists ? operand.data + (part.outer + begin + w) * operand.stride + part.depth : kZeros;
     }
-    interleave<kWidth>(rows, part.depth_count, panels);
+    interleave<kWidth>(rows, part.depth_count, panels, kWidth * operand.stride);
     panels += kWidth * part.depth_count;
   }
 }
@@ -89,6 +93,7 @@ inline void pack_outer_contiguous(const Operand& operand, const OperandPart& par
       const std::int64_t count = part.outer_count - begin;
       if (count >= kWidth) {
         for (std::int64_t k = first; k < end; ++k) {
+          __builtin_prefetch(from + (k + kStep) * operand.stride + kWidth - 1);
           __builtin_memcpy(panel + k * kWidth, from + k * operand.stride, kWidth * sizeof(float));
         }
       } else {

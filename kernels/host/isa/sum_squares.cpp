@@ -15,7 +15,7 @@ namespace {
   return fold_sum(sum);
 }
 
-[[gnu::flatten]] void groups(const float* data, std::int64_t numel, double* sums) {
+void groups(const float* data, std::int64_t numel, double* sums) {
   const std::int64_t whole = numel / kSquareGroup;
   for (std::int64_t k = 0; k < whole; ++k) sums[k] = sum_group(data + k * kSquareGroup);
   const std::int64_t rest = numel - whole * kSquareGroup;

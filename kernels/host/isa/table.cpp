@@ -16,6 +16,7 @@ const KernelTable& table() {
       .batch_norm = batch_norm_kernels(),
       .cast = cast_kernels(),
       .pooling = pooling_kernels(),
+      .fill = fill_kernels(),
   };
   return kernels;
 }

@@ -6,6 +6,7 @@
 #include "shoal/kernels/host/isa/cast.h"
 #include "shoal/kernels/host/isa/cross_entropy.h"
 #include "shoal/kernels/host/isa/embedding.h"
+#include "shoal/kernels/host/isa/fill.h"
 #include "shoal/kernels/host/isa/norm.h"
 #include "shoal/kernels/host/isa/pooling.h"
 #include "shoal/kernels/host/isa/sum_squares.h"
@@ -26,6 +27,7 @@ struct KernelTable {
   BatchNormKernels batch_norm;
   CastKernels cast;
   PoolingKernels pooling;
+  FillKernels fill;
 };
 
 // kernels/host/isa_dispatch.h chooses among these.

@@ -17,5 +17,6 @@ UpdateKernels update_kernels();
 BatchNormKernels batch_norm_kernels();
 CastKernels cast_kernels();
 PoolingKernels pooling_kernels();
+FillKernels fill_kernels();
 
 }  // namespace shoal::kernels::host::SHOAL_ISA

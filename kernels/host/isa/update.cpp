@@ -28,7 +28,7 @@ void adamw_loop(const AdamWStep& step, const float* __restrict g_all, float* __r
   }
 }
 
-[[gnu::flatten]] void adamw(const AdamWStep& step, const float* g, float* w, float* m, float* v, std::int64_t numel) {
+void adamw(const AdamWStep& step, const float* g, float* w, float* m, float* v, std::int64_t numel) {
   if (step.coupled_decay == 0.0f) {
     adamw_loop<true>(step, g, w, m, v, numel);
   } else {
@@ -56,7 +56,7 @@ void sgd_momentum(const SgdStep& step, const float* __restrict g_all, float* __r
   }
 }
 
-[[gnu::flatten]] void sgd(const SgdStep& step, const float* g, float* w, float* m, std::int64_t numel) {
+void sgd(const SgdStep& step, const float* g, float* w, float* m, std::int64_t numel) {
   if (m == nullptr) {
     sgd_plain(step, g, w, numel);
   } else if (step.is_first) {

@@ -50,28 +50,34 @@ template <typename R, typename V, typename Fn>
 template <typename V>
 requires kIsLanes<V>
 [[gnu::always_inline]] inline V operator+(const V& a, const V& b) {
-  return each_part<V>(a, b, [](auto x, auto y) { return x + y; });
+  return each_part<V>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x + y; });
 }
 template <typename V>
 requires kIsLanes<V>
 [[gnu::always_inline]] inline V operator-(const V& a, const V& b) {
-  return each_part<V>(a, b, [](auto x, auto y) { return x - y; });
+  return each_part<V>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x - y; });
 }
 template <typename V>
 requires kIsLanes<V>
 [[gnu::always_inline]] inline V operator*(const V& a, const V& b) {
-  return each_part<V>(a, b, [](auto x, auto y) { return x * y; });
+  return each_part<V>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x * y; });
 }
 template <typename V>
 requires kIsLanes<V>
 [[gnu::always_inline]] inline V operator/(const V& a, const V& b) {
-  return each_part<V>(a, b, [](auto x, auto y) { return x / y; });
+  return each_part<V>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x / y; });
 }
 [[gnu::always_inline]] inline IntLanes operator&(const IntLanes& a, const IntLanes& b) {
-  return each_part<IntLanes>(a, b, [](auto x, auto y) { return x & y; });
+  return each_part<IntLanes>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x & y; });
 }
 [[gnu::always_inline]] inline IntLanes operator|(const IntLanes& a, const IntLanes& b) {
-  return each_part<IntLanes>(a, b, [](auto x, auto y) { return x | y; });
+  return each_part<IntLanes>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x | y; });
 }
 
 [[gnu::always_inline]] inline Lanes splat(float value) {
@@ -92,16 +98,20 @@ requires kIsLanes<V>
 
 // Masks: all bits set where true. Comparisons with NaN are false.
 [[gnu::always_inline]] inline IntLanes operator<(const Lanes& a, const Lanes& b) {
-  return each_part<IntLanes>(a, b, [](auto x, auto y) { return x < y; });
+  return each_part<IntLanes>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x < y; });
 }
 [[gnu::always_inline]] inline IntLanes operator<=(const Lanes& a, const Lanes& b) {
-  return each_part<IntLanes>(a, b, [](auto x, auto y) { return x <= y; });
+  return each_part<IntLanes>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x <= y; });
 }
 [[gnu::always_inline]] inline IntLanes operator<(const IntLanes& a, const IntLanes& b) {
-  return each_part<IntLanes>(a, b, [](auto x, auto y) { return x < y; });
+  return each_part<IntLanes>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x < y; });
 }
 [[gnu::always_inline]] inline IntLanes operator==(const IntLanes& a, const IntLanes& b) {
-  return each_part<IntLanes>(a, b, [](auto x, auto y) { return x == y; });
+  return each_part<IntLanes>(
+      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x == y; });
 }
 
 /// Lane by lane mask ? yes : no.

@@ -61,7 +61,7 @@ void Executor::close(StreamQueue& queue, std::chrono::milliseconds deadline) noe
 
 std::uint64_t Executor::total_completed() const {
   std::uint64_t total = 0;
-  for (const auto& queue : queues_) total += queue->completed();
+  for (const auto& queue : queues_) total += queue->count_completed();
   return total;
 }
 

@@ -36,8 +36,10 @@ void HostStream::wait(const Event& event) {
   if (HazardChecker* hazards = device_->hazards()) hazards->wait(hazard_id_, host_event.clock);
   StreamQueue& awaited = *host_event.queue;
   if (&awaited == queue_) return;
-  const bool is_past = awaited.completed() >= host_event.position && !awaited.has_failed_before(host_event.position);
-  if (is_past && queue_->is_empty()) return;
+  if (queue_->is_known_empty() && awaited.completed() >= host_event.position &&
+      !awaited.has_failed_before(host_event.position)) {
+    return;
+  }
   enqueue("wait", {}, {}, WaitWork(awaited, host_event.position));
 }
 
@@ -72,7 +74,7 @@ void HostStream::enqueue(const char* name, const ByteRanges& reads, const ByteRa
     if (is_done) return;
     is_declared = true;
   }
-  if (queue_->is_full()) wait_for_room(name);
+  while (queue_->is_full()) wait_for_room(name);
   queue_->push(name, device_->scope(), is_declared ? nullptr : &reads, is_declared ? nullptr : &writes,
                std::move(work));
   executor.pushed(*queue_);

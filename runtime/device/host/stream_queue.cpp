@@ -122,7 +122,7 @@ std::string StreamQueue::describe_head() const {
     queue = waiting.awaited;
     if (queue != nullptr) text += fmt::format(" for stream '{}', whose head is ", queue->name());
   }
-  return text;
+  return queue == nullptr ? text : text + "one more wait";
 }
 
 bool StreamQueue::head_is_wait() const { return !is_empty() && slot(head_.load()).awaited != nullptr; }
@@ -171,6 +171,7 @@ bool StreamQueue::run_inline(Work& work, const ByteRanges& reads, const ByteRang
   destroy(work);
   tail_.store(position + 1);
   head_.store(position + 1);
+  known_head_ = position + 1;
   return true;
 }
 

@@ -73,7 +73,13 @@ class StreamQueue {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
   std::uint64_t enqueued() const { return tail_.load(); }
-  bool is_full() const { return tail_.load() - head_.load() == kCapacity; }
+  bool is_full() {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    if (tail - known_head_ >= kCapacity) known_head_ = head_.load();
+    return tail - known_head_ >= kCapacity;
+  }
+  /// True when the rank's thread has already seen everything pass.
+  bool is_known_empty() const { return tail_.load(std::memory_order_relaxed) == known_head_; }
   /// Appends an operation; there must be room. `ranges` may be null: the declaration was already reported.
   template <typename Work>
   void push(const char* name, const char* scope, const ByteRanges* reads, const ByteRanges* writes, Work work);
@@ -85,6 +91,8 @@ class StreamQueue {
   // Any thread.
   bool is_empty() const { return head_.load() == tail_.load(); }
   std::uint64_t completed() const { return head_.load(); }
+  /// The same, as a figure only: what those operations did is not yet visible to the caller.
+  std::uint64_t count_completed() const { return head_.load(std::memory_order_relaxed); }
   /// True when somebody may be waiting for what the latest operation did.
   bool is_awaited() const { return num_awaiting_.load() != 0 || head_.load() >= target_.load(); }
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
@@ -130,6 +138,9 @@ class StreamQueue {
   Slot* slots_;                     // raw memory; a slot is made when it is first used
   std::bitset<kCapacity> made_;     // which slots are
   std::vector<Declared> declared_;  // one per slot, or none
+  // What the rank's thread last saw of `head_`. It looks again only when it must, which is cheaper, and leaves the
+  // sanitizer able to tell operations that nothing but the enqueuing thread's look would order.
+  std::uint64_t known_head_ = 0;
   std::exception_ptr error_;
   std::uint64_t failed_at_ = 0;
   std::atomic<bool> failed_{false};

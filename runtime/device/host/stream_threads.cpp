@@ -10,7 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kRest{1000};
+constexpr std::chrono::microseconds kShortestRest{20};
+constexpr std::chrono::microseconds kLongestRest{1000};
 constexpr std::uint32_t kLongestDelayMicros = 200;
 
 class OneWorker final : public Workers {
@@ -33,8 +34,6 @@ void StreamThreads::opened(StreamQueue& queue) {
   runners_[&queue] = std::move(runner);
 }
 
-void StreamThreads::pushed(StreamQueue& /*queue*/) { process_gate().notify(); }
-
 bool StreamThreads::work_until(StreamQueue& queue, std::uint64_t position, std::chrono::milliseconds deadline) {
   std::uint64_t seen = total_completed();
   Clock::time_point since = Clock::now();
@@ -47,7 +46,7 @@ bool StreamThreads::work_until(StreamQueue& queue, std::uint64_t position, std::
     seen = total;
     const auto quiet = std::chrono::duration_cast<std::chrono::microseconds>(now - since);
     if (quiet >= deadline) return false;
-    process_gate().wait(ticket, std::min<std::chrono::microseconds>(kRest, deadline - quiet));
+    process_gate().wait(ticket, std::min<std::chrono::microseconds>(kLongestRest, deadline - quiet));
   }
 }
 
@@ -71,7 +70,7 @@ bool StreamThreads::end(Runner& runner, std::chrono::milliseconds deadline) {
   process_gate().notify();
   while (!runner.has_ended.load() && Clock::now() < give_up) {
     const std::uint32_t ticket = process_gate().ticket();
-    if (!runner.has_ended.load()) process_gate().wait(ticket, kRest);
+    if (!runner.has_ended.load()) process_gate().wait(ticket, kLongestRest);
   }
   if (!runner.has_ended.load()) {
     runner.thread.detach();
@@ -85,17 +84,22 @@ void StreamThreads::serve(Runner& runner) {
   OneWorker workers;
   StreamQueue& queue = *runner.queue;
   std::uint64_t next_delayed = queue.completed();
+  std::chrono::microseconds rest = kShortestRest;
+  // The thread looks again after a growing while instead of sleeping on the gate: through a gate every operation would
+  // come before whatever starts after its notify, and a race detector would not see the missing waits that this mode is
+  // for.
   while (!runner.is_stopping.load()) {
-    const std::uint32_t ticket = process_gate().ticket();
     const std::uint64_t position = queue.completed();
     if (!queue.is_empty() && !queue.head_is_wait() && position >= next_delayed) {
       delay(runner, position);
       next_delayed = position + 1;
     }
     if (queue.try_head(workers) == StreamQueue::Step::Moved) {
+      rest = kShortestRest;
       process_gate().notify();
-    } else if (!runner.is_stopping.load()) {
-      process_gate().wait(ticket, queue.is_empty() ? 100 * kRest : kRest);
+    } else {
+      std::this_thread::sleep_for(rest);
+      rest = std::min(2 * rest, kLongestRest);
     }
   }
   runner.has_ended.store(true);

@@ -18,7 +18,7 @@ class StreamThreads final : public Executor, public std::enable_shared_from_this
 
   Workers* begin_inline(StreamQueue& /*queue*/) override { return nullptr; }
   void end_inline(StreamQueue& /*queue*/) override {}
-  void pushed(StreamQueue& queue) override;
+  void pushed(StreamQueue& /*queue*/) override {}
   bool work_until(StreamQueue& queue, std::uint64_t position, std::chrono::milliseconds deadline) override;
   void stop(std::chrono::milliseconds deadline) noexcept override;
   int num_workers() const override { return 1; }

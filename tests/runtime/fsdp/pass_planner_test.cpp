@@ -48,12 +48,27 @@ TEST(PassPlanner, EnclosingUnit_InEvaluation_IsReleasedAfterItsForward) {
   EXPECT_EQ(plan_notation(planned.evaluate), "[ G0 G1 f0 f1 G2 /f1 V1 f2 G3 /f2 V2 f3 /f3 V3 /f0 V0 | S ]");
 }
 
-TEST(PassPlanner, InnerEnclosingUnits_AreGatheredBeforeTheyAreEntered) {
+TEST(PassPlanner, InnerEnclosingUnits_AreGatheredWithTheirFirstLeaf) {
   // Flat parameters: 0 and 3 are the stages', 1, 2 and 4, 5 their blocks'.
   EXPECT_EQ(train_order(make_nested(), 2, 1),
-            "[ G0 G1 f0 f1 G2 /f1 V1 f2 G4 /f2 V2 /f0 G3 f3 f4 G5 /f4 V4 f5 /f5 V5 /f3 | G5 S "
+            "[ G0 G1 f0 f1 G2 /f1 V1 f2 G3 G4 /f2 V2 /f0 f3 f4 G5 /f4 V4 f5 /f5 V5 /f3 | G5 S "
             "b3 H3 b5 H5 G4 /b5 V5 Z5 R5 b4 H4 G2 /b4 V4 Z4 R4 X5 /b3 V3 Z3 R3 X4 "
             "b0 H0 b2 H2 G1 /b2 V2 Z2 R2 X3 b1 H1 /b1 V1 Z1 R1 X2 /b0 V0 Z0 R0 X1 X0 ]");
+}
+
+TEST(PassPlanner, UnitAboveInTheTree_ThatIsCalledOnItsOwn_IsALeafLikeOthers) {
+  SyntheticModel model;
+  const int root = model.add_module("", "Model", -1);
+  const int above = model.add_module("above", "Block", root, true);
+  const int below = model.add_module("above.below", "Block", above, true);
+  const int a = model.add_parameter(above, "above.weight", 10);
+  const int b = model.add_parameter(below, "above.below.weight", 10);
+  model.enter(root);
+  model.call(below, {.parameters = {b}});
+  model.call(above, {.parameters = {a}});
+  model.exit(root);
+  EXPECT_EQ(train_order(model, 2, 1),
+            "[ G1 f1 G0 /f1 V1 f0 /f0 V0 | G0 S b0 H0 G1 /b0 V0 Z0 R0 b1 H1 /b1 V1 Z1 R1 X0 X1 ]");
 }
 
 TEST(PassPlanner, UnitsWithoutBackwardReads_AreGatheredOnce) {

@@ -46,7 +46,7 @@ TEST(ExpectedSample, IsWhatTheModelCanBeMadeFor) {
 
 TEST(LoadData, LoadsTheFormThatWasExpected) {
   const test::TempFolder folder;
-  const std::string path = folder.write("text", std::string(10000, 'x'));
+  const std::string path = folder.write_text("text", std::string(10000, 'x'));
   for (const std::string& name : {std::string("synthetic"), "text:" + path}) {
     const auto data = load_data(name, "gpt-1x64", 3);
     EXPECT_EQ(data->sample().inputs, expected_sample(name, "gpt-1x64").inputs);

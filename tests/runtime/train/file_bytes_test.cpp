@@ -13,7 +13,7 @@ TEST(ReadFileBytes, RegularFile_IsReadWhole) {
   const TempFolder folder;
   const std::vector<std::uint8_t> bytes = {0, 255, 10, 13, 0};
   EXPECT_EQ(read_file_bytes(folder.write("file", bytes), 5, ""), bytes);
-  EXPECT_TRUE(read_file_bytes(folder.write("empty", std::string()), 5, "").empty());
+  EXPECT_TRUE(read_file_bytes(folder.write_text("empty", std::string()), 5, "").empty());
 }
 
 TEST(ReadFileBytes, Missing_NamesFileAndAdvice) {
@@ -30,7 +30,7 @@ TEST(ReadFileBytes, NoRegularFile_IsRefused) {
 
 TEST(ReadFileBytes, TooLarge_IsRefusedWithBothSizes) {
   const TempFolder folder;
-  const std::string path = folder.write("file", std::string("123456"));
+  const std::string path = folder.write_text("file", std::string("123456"));
   expect_error(ErrorCode::InvalidArgument, {path, "6 bytes", "at most 5"}, [&] { read_file_bytes(path, 5, ""); });
 }
 

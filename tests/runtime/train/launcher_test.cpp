@@ -98,6 +98,20 @@ TEST(LaunchRanks, FirstFailure_WinsOverItsConsequences) {
   }
 }
 
+TEST(LaunchRanks, AbortedThatIsHeardFirst_IsNotTheCause) {
+  // The launcher aborts the communicators after it has heard of rank 0's failure, and only then can rank 1 fail.
+  expect_error(ErrorCode::Corrupt, {"[read] the cause"}, [] {
+    launch_ranks(make_runtime(), ranks(2), [](RankContext& rank) {
+      if (rank.rank == 0) fail(ErrorCode::Aborted, "[barrier] another rank failed");
+      try {
+        meet(rank);
+      } catch (const Error&) {
+        fail(ErrorCode::Corrupt, "[read] the cause");
+      }
+    });
+  });
+}
+
 TEST(LaunchRanks, ForeignExceptions_BecomeErrorsWithTheRank) {
   const auto launch = [](auto thrown) {
     launch_ranks(make_runtime(), ranks(2), [thrown](RankContext& rank) {

@@ -35,7 +35,7 @@ class TempFolder {
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     return file(name);
   }
-  std::string write(const std::string& name, const std::string& text) const {
+  std::string write_text(const std::string& name, const std::string& text) const {
     return write(name, std::vector<std::uint8_t>(text.begin(), text.end()));
   }
 
