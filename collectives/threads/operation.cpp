@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "shoal/collectives/threads/host_wait.h"
+
 namespace shoal::threads {
 namespace {
 
@@ -23,11 +25,16 @@ Operation::Operation(std::shared_ptr<Member> member, const char* name) : member_
 }
 
 Operation::~Operation() {
-  if (member_ == nullptr || is_finished_ || has_failed()) return;
-  group().fail(ErrorCode::CommFailure,
-               fmt::format("rank {} of '{}' dropped {}: it was refused, or its stream had failed before", rank(),
-                           group().name(), describe()),
-               rank());
+  if (member_ == nullptr || is_finished_) return;
+  if (!has_failed()) {
+    group().fail(ErrorCode::CommFailure,
+                 fmt::format("rank {} of '{}' dropped {}: it was refused, or its stream had failed before", rank(),
+                             group().name(), describe()),
+                 rank());
+  }
+  // Whoever drops it may give back the buffers that it had offered to its peers.
+  const bool is_posted = post_.sequence != kUnnumbered && entry(rank()).posted.load() == post_.sequence + 1;
+  if (is_posted) await_quiet_on_host(group());
 }
 
 bool Operation::try_post() {

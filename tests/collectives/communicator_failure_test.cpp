@@ -226,6 +226,30 @@ TEST_P(CommunicatorFailureTest, OperationOnAFailedStream_FailsTheOthersNamingRan
   }
 }
 
+// A stream that goes with an operation on it that never ends gives up after its device's deadline; peers fail then.
+TEST_P(CommunicatorFailureTest, StreamDestroyedBeforePeersCome_FailsThemNamingRankAndOperation) {
+  RigOptions options;
+  options.runtime.deadline = std::chrono::milliseconds(50);
+  std::atomic<bool> is_dropped{false};
+  const auto errors = collect_errors(GetParam(), options, [&](Rank& r) {
+    DeviceArray x(r.device, 5, DType::F32);
+    if (r.rank == 0) {
+      const auto hasty = r.device.make_stream(StreamRole::Gather, "hasty");
+      r.comm.broadcast(*hasty, x.tensor(), 1);
+    } else {
+      EXPECT_TRUE(wait_until([&] { return is_dropped.load(); }));
+    }
+    is_dropped = true;
+    r.comm.broadcast(r.stream, x.tensor(), 1);
+    r.stream.synchronize();
+  });
+  for (const RankError& error : errors) {
+    EXPECT_EQ(error.code, ErrorCode::CommFailure) << error.text;
+    EXPECT_TRUE(contains(error.text, "rank 0 of 'world' dropped operation 0, broadcast (20 bytes, fp32, from rank 1)"))
+        << error.text;
+  }
+}
+
 TEST_P(CommunicatorFailureTest, RankThatIsDone_LeavesWithoutDisturbingTheOthers) {
   for (int round = 0; round < 20; ++round) {
     run_collective(GetParam(), {}, [](Rank& r) {
