@@ -61,9 +61,8 @@ double TextTrainListener::seconds_left(const train::StepEvent& event) const {
 std::string TextTrainListener::progress_text(const train::StepEvent& event) const {
   const std::int64_t epoch = ceil_div(event.step, steps_per_epoch_);
   const std::int64_t num_epochs = ceil_div(total_steps_, steps_per_epoch_);
-  return fmt::format("epoch {}/{}  step {}/{}  loss {:.4f}  lr {:.3g}  {:.0f} {}/s  {} left", epoch, num_epochs,
-                     event.step, total_steps_, smooth_loss_, event.lr, items_per_s_, item_name_,
-                     format_seconds(seconds_left(event)));
+  return fmt::format("epoch {}/{}  step {}/{}  loss {:.4f}  {:.0f} {}/s  {} left", epoch, num_epochs, event.step,
+                     total_steps_, smooth_loss_, items_per_s_, item_name_, format_seconds(seconds_left(event)));
 }
 
 void TextTrainListener::on_step(const train::StepEvent& event) {

@@ -40,16 +40,6 @@ DataName parse_data_name(const std::string& data) {
   return name;
 }
 
-const std::vector<DataInfo>& known_data() {
-  static const std::vector<DataInfo> data = {
-      {"fashion-mnist[:DIR]", "fashion-mnist", "28 x 28 images of clothes; Debian package dataset-fashion-mnist"},
-      {"cifar10:DIR", "cifar10:DIR", "32 x 32 images; the folder of its binary version"},
-      {"text[:FILE]", "text", "bytes of a file; otherwise the King James text of the Debian package bible-kjv"},
-      {"synthetic", "synthetic", "made-up samples in the shape that the model takes"},
-  };
-  return data;
-}
-
 void check_data_fits_model(const std::string& data, const std::string& model) {
   const DataName name = parse_data_name(data);
   const nn::InputKind wanted = nn::model_input_kind(model, {});

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "shoal/nn/models/registry.h"
 #include "shoal/runtime/train/dataset.h"
@@ -18,14 +17,6 @@ struct DataName {
 
 /// Throws InvalidArgument for an unknown kind, with the nearest match, and where an argument is missing or superfluous.
 DataName parse_data_name(const std::string& data);
-
-/// A line of help.
-struct DataInfo {
-  std::string name;     // as documented, "text[:FILE]"
-  std::string example;  // what is typed to get it
-  std::string text;
-};
-const std::vector<DataInfo>& known_data();
 
 /// Throws InvalidArgument, naming data that would work, where the data's form is not the one that the model takes.
 /// Reads nothing.

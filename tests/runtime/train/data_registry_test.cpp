@@ -54,9 +54,5 @@ TEST(LoadData, LoadsTheFormThatWasExpected) {
   }
 }
 
-TEST(KnownData, ListsEveryKind) {
-  for (const DataInfo& info : known_data()) EXPECT_NO_THROW(parse_data_name(info.example)) << info.name;
-}
-
 }  // namespace
 }  // namespace shoal::train
