@@ -16,5 +16,5 @@ foreach(isa baseline avx2 avx512)
   endif()
 endforeach()
 shoal_row(shoal_kernels kernels FOLDERS . host LINKS shoal_tensor
-          PRIVATE_LINKS fmt::fmt DNNL::dnnl OpenMP::OpenMP_CXX)
+          PRIVATE_LINKS fmt::fmt)
 target_sources(shoal_kernels PRIVATE ${isa_objects})
