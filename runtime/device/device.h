@@ -29,11 +29,12 @@ class Device {
   virtual std::unique_ptr<Stream> make_stream(StreamRole role, std::string name) = 0;
   virtual std::unique_ptr<Event> make_event(std::string name) = 0;
 
-  /// `bytes` bytes aligned to 64, counted under `tag`; contents are undefined (poisoned with 0xff on a checking device: NaN).
-  /// 0 bytes give an empty buffer. Throws OutOfMemory, with the ledger's table, beyond the memory limit.
+  /// `bytes` bytes aligned to 64, counted under `tag`; contents are undefined (poisoned with 0xff on a checking device:
+  /// NaN). 0 bytes give an empty buffer. Throws OutOfMemory, with the ledger's table, beyond the memory limit.
   Buffer allocate(std::int64_t bytes, MemoryTag tag);
 
-  /// Memory that the caller parcels out and counts itself (the arena). Counts towards the memory limit, not towards a tag.
+  /// Memory that the caller parcels out and counts itself (the arena). Counts towards the memory limit, not towards a
+  /// tag.
   Buffer reserve(std::int64_t bytes);
 
   MemoryLedger& ledger() { return ledger_; }

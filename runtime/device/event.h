@@ -7,7 +7,8 @@ namespace shoal {
 class Device;
 
 /// A point on a stream, made by Device::make_event and reusable: each `Stream::record` moves it to a new point.
-/// A wait binds to the record that was the latest when `wait` was called. Carries the error of the stream that recorded it.
+/// A wait binds to the record that was the latest when `wait` was called. Carries the error of the stream that recorded
+/// it.
 class Event {
  public:
   virtual ~Event() = default;

@@ -7,8 +7,9 @@
 namespace shoal {
 
 /// Lets a thread sleep until some rank of this process has moved, with a deadline: a futex-style gate.
-/// Waiters read `ticket()`, look for work, and call `wait(ticket)` when they found none; whoever changes state that others
-/// may wait for calls `notify()`. A notify between ticket and wait makes the wait return at once, so nothing is lost.
+/// Waiters read `ticket()`, look for work, and call `wait(ticket)` when they found none; whoever changes state that
+/// others may wait for calls `notify()`. A notify between ticket and wait makes the wait return at once, so nothing is
+/// lost.
 class ProgressGate {
  public:
   std::uint32_t ticket() const { return epoch_.load(std::memory_order_acquire); }

@@ -20,12 +20,12 @@ const char* stream_role_name(StreamRole role);
 /// An in-order queue of operations on one device. Streams know no math: an op is a free function in kernels/ that
 /// takes a stream. Used from its rank's thread only.
 ///
-/// The first error on a stream sticks: later operations are dropped, events recorded afterwards carry it, streams that wait on
-/// such an event inherit it, and `synchronize` throws it with its original text. Destroying a stream drains it.
+/// The first error on a stream sticks: later operations are dropped, events recorded afterwards carry it, streams that
+/// wait on such an event inherit it, and `synchronize` throws it with its original text. Destroying a stream drains it.
 ///
-/// Every operation declares the byte ranges it reads and writes. On a device opened with `check_hazards`, two conflicting
-/// ranges on different streams without a happens-before edge (stream order, or record and wait) are an Internal error that
-/// names both operations, thrown at the call that enqueues the second.
+/// Every operation declares the byte ranges it reads and writes. On a device opened with `check_hazards`, two
+/// conflicting ranges on different streams without a happens-before edge (stream order, or record and wait) are an
+/// Internal error that names both operations, thrown at the call that enqueues the second.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -49,8 +49,8 @@ class Stream {
   /// Sets `bytes` bytes to `value`.
   virtual void fill(void* dst, std::uint8_t value, std::int64_t bytes) = 0;
 
-  /// Runs `task` in turn. `name` must outlive the stream (a literal). An exception it throws becomes the stream's error.
-  /// On the sim device the task is dropped and only the declaration counts.
+  /// Runs `task` in turn. `name` must outlive the stream (a literal). An exception it throws becomes the stream's
+  /// error. On the sim device the task is dropped and only the declaration counts.
   virtual void run(const char* name, const ByteRanges& reads, const ByteRanges& writes, Task task) = 0;
 
   /// Like `run` for work that depends on other ranks: tried until it returns Done; later operations of this stream wait

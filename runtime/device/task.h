@@ -14,9 +14,9 @@ class Workers {
   /// Threads that parallel_for may use, this one included; at least 1.
   virtual int count() const = 0;
 
-  /// Calls body(chunk, worker) once for every chunk in [0, num_chunks), on any of the workers, in any order; returns when all
-  /// are done. `worker` is in [0, count()) and no two calls with the same worker run at once. An exception in a body
-  /// is rethrown here after the others have ended. A body must not call parallel_for.
+  /// Calls body(chunk, worker) once for every chunk in [0, num_chunks), on any of the workers, in any order; returns
+  /// when all are done. `worker` is in [0, count()) and no two calls with the same worker run at once. An exception in
+  /// a body is rethrown here after the others have ended. A body must not call parallel_for.
   template <typename Body>
   void parallel_for(std::int64_t num_chunks, const Body& body) {
     if (num_chunks == 1 || count() == 1) {
@@ -41,7 +41,8 @@ using Task = InlineFunction<void(Workers&), 1536>;
 
 enum class Progress { Pending, Done };
 
-/// Work that may have to be tried again, because it depends on another rank. Each try returns without blocking, in bounded time.
+/// Work that may have to be tried again, because it depends on another rank. Each try returns without blocking, in
+/// bounded time.
 using PolledTask = InlineFunction<Progress(Workers&), 512>;
 
 }  // namespace shoal

@@ -65,7 +65,7 @@ void PassExecutor::perform(const PlanOp& op, Stream& stream) {
     case OpKind::ReleaseValues:
       return release_values(op);
     case OpKind::HoldGradients:
-      return hold_gradients(op, stream);
+      return hold_gradients(op);
     case OpKind::FinishGradients:
       return finish_gradients(op, stream);
     case OpKind::Reduce:
@@ -120,19 +120,25 @@ void PassExecutor::release_values(const PlanOp& op) {
   state.values = Tensor();
 }
 
-void PassExecutor::hold_gradients(const PlanOp& op, Stream& stream) {
+void PassExecutor::hold_gradients(const PlanOp& op) {
   FlatState& state = flat(op);
   state.gradients = lease_tensor(op);
   rank_.device.ledger().acquire(MemoryTag::UnshardedGradients, state.gradients.num_bytes());
-  if (rank_.padding) kernels::fill(stream, state.gradients, *rank_.padding);
 }
 
 void PassExecutor::finish_gradients(const PlanOp& op, Stream& stream) {
-  const FlatState& state = flat(op);
+  const Tensor& gradients = flat(op).gradients;
+  std::int64_t filled = 0;
+  const auto fill_padding = [&](std::int64_t end) {
+    if (rank_.padding) kernels::fill(stream, gradients.flat_slice(filled, end - filled), *rank_.padding);
+  };
   for (const Segment& segment : rank_.units.flats[static_cast<std::size_t>(op.flat)].layout.segments) {
+    fill_padding(segment.offset);
+    filled = segment.offset + segment.numel();
     if (rank_.is_gradient_written[static_cast<std::size_t>(segment.parameter)] != 0) continue;
-    kernels::fill(stream, state.gradients.flat_slice(segment.offset, segment.numel()), 0.0F);
+    kernels::fill(stream, gradients.flat_slice(segment.offset, segment.numel()), 0.0F);
   }
+  fill_padding(gradients.numel());
 }
 
 void PassExecutor::reduce(const PlanOp& op, Stream& stream) {

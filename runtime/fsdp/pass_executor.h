@@ -25,7 +25,7 @@ class PassExecutor {
   void perform(const PlanOp& op, Stream& stream);
   void gather(const PlanOp& op, Stream& stream);
   void release_values(const PlanOp& op);
-  void hold_gradients(const PlanOp& op, Stream& stream);
+  void hold_gradients(const PlanOp& op);
   void finish_gradients(const PlanOp& op, Stream& stream);
   void reduce(const PlanOp& op, Stream& stream);
   void release_gradients(const PlanOp& op);

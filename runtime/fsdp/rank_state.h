@@ -61,7 +61,7 @@ struct RankState {
   Tensor blocks[2];
   Tensor words;
   Tensor block;                  // the step block of the pass that is being enqueued
-  std::optional<float> padding;  // what unwritten parts of reduce inputs are filled with first; for tests
+  std::optional<float> padding;  // what padding of reduce inputs is filled with; for tests
   const optim::Rule* rule = nullptr;
   RankStreams streams;  // last, so that they are drained before what they use goes
 

@@ -71,6 +71,7 @@ struct ShardedModel::Impl {
   void forward_backward(const nn::Batch& batch);
   void update();
   void read_back(std::size_t slot);
+  void use_spare_block();
   void await_peers();
   template <typename Body>
   auto guarded(const Body& body);
@@ -203,6 +204,12 @@ void ShardedModel::Impl::read_back(std::size_t slot) {
   rank.streams.readback->copy(report, block.data(), sizeof(kernels::StepBlock));
 }
 
+/// For a pass between steps: the block whose report has been read, since the last step's may be pending.
+void ShardedModel::Impl::use_spare_block() {
+  rank.block = rank.blocks[(step + 1) % 2];
+  kernels::begin_step(*rank.streams.compute, {}, rank.block);
+}
+
 /// Window gathers are one-sided: a peer may still be reading this rank's shards when this rank has come to the end of a
 /// pass, and they may go next.
 void ShardedModel::Impl::await_peers() {
@@ -279,9 +286,7 @@ StepReport ShardedModel::evaluate(const nn::Batch& batch) {
   if (!impl.evaluator) fail(ErrorCode::InvalidArgument, "[evaluate] ShardOptions named no evaluate_batch");
   return impl.guarded([&] {
     Stream& compute = *impl.rank.streams.compute;
-    const auto slot = static_cast<std::size_t>((impl.step + 1) % 2);
-    impl.rank.block = impl.rank.blocks[slot];
-    kernels::begin_step(compute, {}, impl.rank.block);
+    impl.use_spare_block();
     impl.begin_pass(*impl.evaluator, impl.planned.evaluate->plan, false);
     nn::Context ctx = impl.make_context(nullptr, false);
     impl.enter_root(nn::Phase::Forward);
@@ -302,6 +307,7 @@ std::vector<float> ShardedModel::predict(const Tensor& inputs) {
   if (!impl.predictor) fail(ErrorCode::InvalidArgument, "[predict] ShardOptions named no predict_batch");
   return impl.guarded([&] {
     Stream& compute = *impl.rank.streams.compute;
+    impl.use_spare_block();
     impl.begin_pass(*impl.predictor, impl.planned.predict->plan, false);
     nn::Context ctx = impl.make_context(nullptr, false);
     impl.enter_root(nn::Phase::Forward);

@@ -7,9 +7,9 @@
 
 namespace shoal {
 
-/// Memory for what a pass makes on the way: activations, their gradients, workspaces. Acquire and release happen on the rank's
-/// thread in the order in which the pass is enqueued on the compute stream, so bytes released may be handed out again at once:
-/// the stream's order protects them.
+/// Memory for what a pass makes on the way: activations, their gradients, workspaces. Acquire and release happen on the
+/// rank's thread in the order in which the pass is enqueued on the compute stream, so bytes released may be handed out
+/// again at once: the stream's order protects them.
 class TensorAllocator {
  public:
   virtual ~TensorAllocator() = default;

@@ -152,8 +152,8 @@ TEST(BatchNorm, ConstantChannelGivesBeta) {
   const auto results = test::run_op_once(forward_case(d, std::vector<float>(900, 0.3f), false));
   const auto beta = test::normal_values(3, 3);
   const auto y = test::as_floats(results[0]);
-  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], beta[i % 3], 1e-4f);
-  for (const float variance : test::as_floats(results[4])) EXPECT_NEAR(variance, 0, 1e-12f);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], beta[i % 3], test::kConstantNorm);
+  for (const float variance : test::as_floats(results[4])) EXPECT_NEAR(variance, 0, test::kConstantVariance);
 }
 
 TEST(BatchNorm, OneRow_StagesBiasedVariance) {

@@ -100,11 +100,12 @@ TEST(FillRandom, MomentsAreThoseOfTheDistribution) {
       sum += static_cast<double>(value);
       squares += static_cast<double>(value) * static_cast<double>(value);
     }
-    // Five standard errors of the mean (2 / sqrt(n)) and of the mean square (at most 4 sqrt(2 / n)).
+    constexpr double kVariance = 4;  // at most; that of the squares at most:
+    constexpr double kVarianceOfSquares = 32;
     const auto count = static_cast<double>(kManyElements);
     const double variance = kind == Kind::Uniform ? 4.0 / 3 : 4.0;
-    EXPECT_NEAR(sum / count, 0, 5 * 2 / std::sqrt(count));
-    EXPECT_NEAR(squares / count, variance, 5 * 4 * std::sqrt(2 / count));
+    EXPECT_NEAR(sum / count, 0, test::five_standard_errors(kVariance, count));
+    EXPECT_NEAR(squares / count, variance, test::five_standard_errors(kVarianceOfSquares, count));
   }
 }
 

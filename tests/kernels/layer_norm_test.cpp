@@ -143,7 +143,7 @@ TEST(LayerNorm, ConstantRowGivesBeta) {
   const auto results = test::run_op_once(op);
   const auto beta = test::normal_values(40, 3);
   const auto y = test::as_floats(results[0]);
-  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], beta[i % 40], 1e-4f);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], beta[i % 40], test::kConstantNorm);
   EXPECT_TRUE(std::isfinite(test::as_floats(results[2])[0]));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 namespace shoal::test {
@@ -85,6 +86,19 @@ inline constexpr double kForwardStep = 0x1p-8;
 /// The deviation of n normal samples, relative to that of their distribution, scatters by 1 / sqrt(2n): six times that
 /// for n = 200.
 inline constexpr double kSampledDeviation = 0.3;
+
+/// How far the mean of `count` independent samples of the given variance may lie from its expectation: five standard
+/// errors, which one sample set in 1.7 million exceeds.
+inline double five_standard_errors(double variance, double count) { return 5 * std::sqrt(variance / count); }
+
+/// A norm of equal values: their mean is off by at most 4u of values up to 4 (1e-6), which the reciprocal deviation
+/// 1 / sqrt(epsilon) = 316 turns into up to 3e-4 of a deviation; scales are below 1 / 3 of that here.
+inline constexpr double kConstantNorm = 1e-4;
+/// The variance of equal values: the square of that error of the mean.
+inline constexpr double kConstantVariance = 1e-12;
+
+/// A logarithm in double of a value of a few units: a few roundings of 2^-53 with a factor 1000 to spare.
+inline constexpr double kDoubleLogarithm = 1e-12;
 
 /// More zeros than this in a reference make a relative comparison say little; a test must then expect them.
 inline constexpr double kMaxZeroFraction = 0.3;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shoal/runtime/base/error.h"
+#include "shoal/tests/support/tolerance.h"
 
 namespace shoal {
 namespace {
@@ -33,9 +34,10 @@ TEST(CounterRng, Uniform_StaysInItsIntervalWithItsMoments) {
     sum += u;
     squares += static_cast<double>(u) * u;
   }
-  // Five standard deviations of the mean of n uniforms, whose variance is 1/12 (and 4/45 for their squares).
-  EXPECT_NEAR(sum / kCount, 0.5, 5 * std::sqrt(1.0 / 12 / kCount));
-  EXPECT_NEAR(squares / kCount, 1.0 / 3, 5 * std::sqrt(4.0 / 45 / kCount));
+  constexpr double kVariance = 1.0 / 12;
+  constexpr double kVarianceOfSquares = 4.0 / 45;
+  EXPECT_NEAR(sum / kCount, 0.5, test::five_standard_errors(kVariance, kCount));
+  EXPECT_NEAR(squares / kCount, 1.0 / 3, test::five_standard_errors(kVarianceOfSquares, kCount));
 }
 
 TEST(CounterRng, Normal_IsFiniteWithItsMoments) {
@@ -48,9 +50,10 @@ TEST(CounterRng, Normal_IsFiniteWithItsMoments) {
     sum += z;
     squares += z * z;
   }
-  // Five standard deviations: the variance of z is 1, that of z^2 is 2.
-  EXPECT_NEAR(sum / kCount, 0.0, 5 * std::sqrt(1.0 / kCount));
-  EXPECT_NEAR(squares / kCount, 1.0, 5 * std::sqrt(2.0 / kCount));
+  constexpr double kVariance = 1;
+  constexpr double kVarianceOfSquares = 2;
+  EXPECT_NEAR(sum / kCount, 0.0, test::five_standard_errors(kVariance, kCount));
+  EXPECT_NEAR(squares / kCount, 1.0, test::five_standard_errors(kVarianceOfSquares, kCount));
 }
 
 TEST(CounterRng, Streams_DifferBySeedSequenceAndIndex) {
