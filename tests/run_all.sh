@@ -99,10 +99,10 @@ compile_cuda() {
 }
 
 run_all_tests() {
-  local selection=(-LE slow)
+  local selection=(-LE slow) sanitizers=() preset
   case "$*" in
     "") ;;
-    --all) selection=() ;;
+    --all) selection=() sanitizers=(asan tsan) ;;
     *) say "test takes --all or nothing, not: $*"; exit 2 ;;
   esac
   mkdir -p "$root/build"
@@ -110,8 +110,7 @@ run_all_tests() {
   flock 9
   set_up
   run_suite host "${selection[@]}"
-  run_suite asan "${selection[@]}"
-  run_suite tsan "${selection[@]}"
+  for preset in "${sanitizers[@]}"; do run_suite "$preset" "${selection[@]}"; done
   compile_cuda
   printf '\n%-8s %9s %9s %9s %9s\n' suite "build min" "test min" passed failed
   printf '%s\n' "${suite_rows[@]}"
