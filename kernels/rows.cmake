@@ -1,8 +1,8 @@
 # L3: one op per file set. Files under host/isa are compiled once per instruction set, each into its own namespace.
 file(GLOB isa_sources CONFIGURE_DEPENDS kernels/host/isa/*.cpp)
 if(SHOAL_SANITIZER STREQUAL "address")
-  # Every lane operation would be checked, and every vector surrounded: twenty times the compile time. What matters here,
-  # reads and writes of tensors, is still checked.
+  # Every lane operation would be checked, and every vector surrounded: twenty times the compile time. What matters
+  # here, reads and writes of tensors, is still checked.
   set_source_files_properties(${isa_sources} PROPERTIES COMPILE_OPTIONS "-fno-sanitize=undefined;--param=asan-stack=0")
 endif()
 foreach(isa baseline avx2 avx512)
