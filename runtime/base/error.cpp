@@ -11,6 +11,19 @@ std::string_view error_code_name(ErrorCode code) {
   return kNames[static_cast<std::size_t>(code)];
 }
 
+int distance_from_cause(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::CommFailure:
+      return 1;
+    case ErrorCode::Timeout:
+      return 2;
+    case ErrorCode::Aborted:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
 std::string_view Error::operation() const {
   const std::string_view message = what();
   if (message.empty() || message.front() != '[') return {};

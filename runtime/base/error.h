@@ -24,6 +24,10 @@ enum class ErrorCode {
 /// "InvalidArgument", "Unsupported", ...
 std::string_view error_code_name(ErrorCode code);
 
+/// How far an error is from the cause where several ranks fail because of one: 0 for what a rank fails with by itself;
+/// more, in this order, for CommFailure, Timeout and Aborted, which is how the others learn of it.
+int distance_from_cause(ErrorCode code);
+
 /// The one exception type. `what()` reads "[operation] what is wrong; the values; what would work".
 /// `rank` is the rank on which it happened, or -1 where no rank is concerned.
 class Error : public std::runtime_error {

@@ -6,7 +6,7 @@
 namespace shoal {
 
 /// A sum of doubles without rounding: a fixed-point number wide enough for every double, kept as signed 64-bit limbs of
-/// 32 value bits each, so that 2^31 additions fit between carries and two accumulators add limb by limb as integers.
+/// 32 value bits each. A limb is carried on at 2^52, so up to 2^10 accumulators add limb by limb as integers.
 /// The result is therefore the same in any order and for any split over ranks.
 /// (Kulisch's accumulator; "Computer Arithmetic and Validity", 2008.)
 class ExactSum {

@@ -7,6 +7,7 @@
 namespace shoal {
 
 Buffer Device::allocate(std::int64_t bytes, MemoryTag tag) {
+  check_process("allocate");
   if (bytes == 0) return {};
   check_limit(bytes);
   Buffer buffer(*this, allocate_bytes(bytes), bytes, tag, true);
@@ -16,6 +17,7 @@ Buffer Device::allocate(std::int64_t bytes, MemoryTag tag) {
 }
 
 Buffer Device::reserve(std::int64_t bytes) {
+  check_process("reserve");
   if (bytes == 0) return {};
   check_limit(bytes);
   Buffer buffer(*this, allocate_bytes(bytes), bytes, MemoryTag::Workspace, false);
@@ -24,6 +26,7 @@ Buffer Device::reserve(std::int64_t bytes) {
 }
 
 void Device::check_limit(std::int64_t bytes) {
+  ledger_.check();
   if (bytes < 0) {
     fail(ErrorCode::InvalidArgument, fmt::format("[allocate] {} bytes on device '{}'; 0 or more", bytes, name_));
   }

@@ -8,6 +8,7 @@
 #include "shoal/runtime/device/buffer.h"
 #include "shoal/runtime/device/event.h"
 #include "shoal/runtime/device/memory_ledger.h"
+#include "shoal/runtime/device/process_mark.h"
 #include "shoal/runtime/device/stream.h"
 
 namespace shoal {
@@ -41,6 +42,11 @@ class Device {
   /// Bytes handed out by `reserve` and still held.
   std::int64_t reserved_bytes() const { return reserved_bytes_; }
 
+  /// Throws Internal, naming `call`, in a forked child of the process that opened the device. Every call of the device
+  /// and of its streams does this first.
+  void check_process(const char* call) const { mark_.check(call, "device", name_); }
+  bool is_forked_copy() const { return mark_.is_forked_copy(); }
+
   /// Host threads that a task may use (Workers::count()).
   int num_workers() const { return num_workers_; }
   std::chrono::milliseconds default_deadline() const { return default_deadline_; }
@@ -68,6 +74,7 @@ class Device {
 
   DeviceKind kind_;
   std::string name_;
+  ProcessMark mark_;
   MemoryLedger ledger_;
   std::int64_t reserved_bytes_ = 0;
   std::int64_t allocated_bytes_ = 0;  // by `allocate`; the ledger's total also holds what an arena parcels out

@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, kNumMemoryTags> kTagNames = {
 std::string_view memory_tag_name(MemoryTag tag) { return kTagNames[static_cast<std::size_t>(tag)]; }
 
 void MemoryLedger::acquire(MemoryTag tag, std::int64_t bytes) {
+  check();
   const auto i = static_cast<std::size_t>(tag);
   live_.by_tag[i] += bytes;
   live_.total += bytes;
@@ -26,14 +27,20 @@ void MemoryLedger::acquire(MemoryTag tag, std::int64_t bytes) {
   peak_.total = std::max(peak_.total, live_.total);
 }
 
-void MemoryLedger::release(MemoryTag tag, std::int64_t bytes) {
-  const auto i = static_cast<std::size_t>(tag);
-  if (bytes > live_.by_tag[i]) {
-    fail(ErrorCode::Internal, fmt::format("[memory_ledger] {} bytes of {} are given back, but only {} are held", bytes,
-                                          memory_tag_name(tag), live_.by_tag[i]));
+void MemoryLedger::release(MemoryTag tag, std::int64_t bytes) noexcept {
+  std::int64_t& held = live_.by_tag[static_cast<std::size_t>(tag)];
+  if (bytes > held && !has_fault_) {
+    has_fault_ = true;
+    fault_ = {tag, bytes, held};
   }
-  live_.by_tag[i] -= bytes;
-  live_.total -= bytes;
+  const std::int64_t released = std::min(bytes, held);
+  held -= released;
+  live_.total -= released;
+}
+
+void MemoryLedger::fail_fault() const {
+  fail(ErrorCode::Internal, fmt::format("[memory_ledger] {} bytes of {} were given back, but only {} were held",
+                                        fault_.bytes, memory_tag_name(fault_.tag), fault_.held));
 }
 
 std::string MemoryLedger::to_table() const {

@@ -38,19 +38,33 @@ struct MemoryBytes {
 /// Counts live and peak bytes by tag, in the order of the calls. Used from the rank's thread only, in enqueue order.
 class MemoryLedger {
  public:
-  /// Throws Internal where more is given back than was taken.
+  /// Does `check` first.
   void acquire(MemoryTag tag, std::int64_t bytes);
-  void release(MemoryTag tag, std::int64_t bytes);
+  /// Where more is given back than is held, counts down to none and remembers that: memory goes in destructors, which
+  /// cannot throw.
+  void release(MemoryTag tag, std::int64_t bytes) noexcept;
+  /// Throws Internal where more was given back than was held, naming the first time. Devices do this in `allocate` and
+  /// `reserve`, streams in `synchronize`.
+  void check() const {
+    if (has_fault_) fail_fault();
+  }
 
   const MemoryBytes& live() const { return live_; }
   const MemoryBytes& peak() const { return peak_; }
-  /// Starts a new peak at what is live now.
-  void reset_peak() { peak_ = live_; }
 
   /// One line per tag with live and peak bytes, for OutOfMemory messages.
   std::string to_table() const;
 
  private:
+  struct Fault {
+    MemoryTag tag = MemoryTag::Parameters;
+    std::int64_t bytes = 0;
+    std::int64_t held = 0;
+  };
+  [[noreturn]] void fail_fault() const;
+
+  bool has_fault_ = false;
+  Fault fault_;
   MemoryBytes live_;
   MemoryBytes peak_;
 };

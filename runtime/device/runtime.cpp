@@ -1,10 +1,10 @@
 #include "shoal/runtime/device/runtime.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <utility>
 
+#include "shoal/runtime/base/deadline.h"
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/cuda_factory.h"
 #include "shoal/runtime/device/host/host_device.h"
@@ -12,8 +12,7 @@
 
 namespace shoal {
 
-Runtime::Runtime(RuntimeOptions options)
-    : options_(std::move(options)), process_id_(getpid()), log_turn_(std::make_shared<std::mutex>()) {
+Runtime::Runtime(RuntimeOptions options) : options_(std::move(options)), log_turn_(std::make_shared<std::mutex>()) {
   if (options_.threads_per_rank < 1) {
     fail(ErrorCode::InvalidArgument,
          fmt::format("[runtime] threads_per_rank is {}; at least 1", options_.threads_per_rank));
@@ -22,18 +21,14 @@ Runtime::Runtime(RuntimeOptions options)
     fail(ErrorCode::InvalidArgument,
          fmt::format("[runtime] memory_limit_bytes is {}; 0 or more", options_.memory_limit_bytes));
   }
-  if (options_.deadline.count() <= 0) {
-    fail(ErrorCode::InvalidArgument, fmt::format("[runtime] deadline is {} ms; at least 1", options_.deadline.count()));
+  if (options_.deadline.count() <= 0 || options_.deadline > kLongestDeadline) {
+    fail(ErrorCode::InvalidArgument, fmt::format("[runtime] deadline is {} ms; 1 to {} (a year) can work",
+                                                 options_.deadline.count(), kLongestDeadline.count()));
   }
 }
 
 std::unique_ptr<Device> Runtime::open_device(DeviceKind kind, int rank) const {
-  if (getpid() != process_id_) {
-    fail(ErrorCode::Internal,
-         fmt::format("[open_device] this Runtime was made in process {} and is used in its forked child {}; make a "
-                     "Runtime in the child",
-                     process_id_, getpid()));
-  }
+  mark_.check("open_device", "runtime of device", fmt::format("{}", rank));
   switch (kind) {
     case DeviceKind::Host:
       return host::make_host_device(options_, rank);

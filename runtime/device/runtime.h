@@ -21,7 +21,7 @@ enum class HostExecution {
 };
 
 struct RuntimeOptions {
-  LogSink log{};                                                               // empty: words are dropped
+  LogSink log{};                                                               // for Runtime::log; empty: dropped
   int threads_per_rank = 1;                                                    // host workers per rank
   std::int64_t memory_limit_bytes = std::numeric_limits<std::int64_t>::max();  // per device
   std::chrono::milliseconds deadline{30000};                                   // nothing waits longer without progress
@@ -32,23 +32,27 @@ struct RuntimeOptions {
 };
 
 /// The library's presence in a program. Makes devices; starts no thread before a device is opened, prints nothing,
-/// installs no signal handler. Several may coexist. Use in a forked child throws Internal by name.
+/// installs no signal handler. Several may coexist. In a forked child, every call on it, and on the devices, streams
+/// and communicators of its parent, throws Internal by name; destroying them there waits for nothing.
 class Runtime {
  public:
-  /// Throws InvalidArgument where threads_per_rank < 1, a limit is negative or the deadline is not positive.
+  /// Throws InvalidArgument where threads_per_rank < 1, a limit is negative, or the deadline is not positive or beyond
+  /// kLongestDeadline.
   explicit Runtime(RuntimeOptions options = {});
 
-  /// Opens rank `rank`'s device of `kind`. The calling thread becomes the device's thread.
+  /// Opens rank `rank`'s device of `kind`. The calling thread becomes the device's thread: host kernels run on it and
+  /// keep up to 460 KB of scratch on its stack, so it needs a stack of 1 MiB.
   /// Throws Unsupported, saying what is missing, where this build has no such device.
   std::unique_ptr<Device> open_device(DeviceKind kind, int rank = 0) const;
 
   const RuntimeOptions& options() const { return options_; }
+  /// Hands `text` to the sink: for whoever holds this Runtime and has something to say.
   void log(LogLevel level, std::string_view text) const;
   bool stop_requested() const { return options_.stop.stop_requested(); }
 
  private:
   RuntimeOptions options_;
-  long process_id_;
+  ProcessMark mark_;
   std::shared_ptr<std::mutex> log_turn_;  // shared by copies: one call of the sink at a time
 };
 

@@ -58,8 +58,8 @@ class Stream {
   virtual void run_polled(const char* name, const ByteRanges& reads, const ByteRanges& writes, PolledTask task) = 0;
 
   /// Blocks until everything enqueued so far has run, working on it itself where the rank's thread is a worker; throws
-  /// the stream's error. Throws Timeout, naming the operation at the head, when nothing on the device has
-  /// moved for `deadline`.
+  /// the stream's error. Throws Timeout, naming the operation at the head, when nothing on the device has moved for
+  /// `deadline`; an operation that this thread itself is in, parallel_for with its helpers included, is not cut short.
   virtual void synchronize(std::chrono::milliseconds deadline) = 0;
 
   /// synchronize with the device's default deadline.

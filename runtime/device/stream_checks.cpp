@@ -7,6 +7,13 @@
 
 namespace shoal {
 
+bool overlap(const ByteRange& a, const ByteRange& b) {
+  if (a.bytes <= 0 || b.bytes <= 0) return false;
+  const auto first = [](const ByteRange& range) { return reinterpret_cast<std::uintptr_t>(range.begin); };
+  const auto end = [&](const ByteRange& range) { return first(range) + static_cast<std::uintptr_t>(range.bytes); };
+  return first(a) < end(b) && first(b) < end(a);
+}
+
 void check_event_device(const Stream& stream, const Event& event, const char* call) {
   if (&event.device() == &stream.device()) return;
   fail(ErrorCode::InvalidArgument,
@@ -23,11 +30,8 @@ void check_event_recorded(const Stream& stream, const Event& event, bool is_reco
 }
 
 void check_copy(const Stream& stream, const void* dst, const void* src, std::int64_t bytes) {
-  const auto* to = static_cast<const char*>(dst);
-  const auto* from = static_cast<const char*>(src);
   const bool is_null = bytes > 0 && (dst == nullptr || src == nullptr);
-  const bool overlaps = bytes > 0 && to < from + bytes && from < to + bytes;
-  if (bytes >= 0 && !is_null && !overlaps) return;
+  if (bytes >= 0 && !is_null && !overlap({dst, bytes}, {src, bytes})) return;
   fail(ErrorCode::InvalidArgument,
        fmt::format("[copy] {} bytes from {} to {} on stream '{}'; the ranges must exist and not overlap", bytes, src,
                    dst, stream.name()));

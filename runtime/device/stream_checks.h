@@ -6,6 +6,9 @@
 
 namespace shoal {
 
+/// Whether two ranges have a byte in common; empty ones have not.
+bool overlap(const ByteRange& a, const ByteRange& b);
+
 // What every device refuses, in the same words.
 
 /// Throws InvalidArgument where `event` belongs to another device than `stream`; `call` is "record" or "wait".

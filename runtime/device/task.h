@@ -14,9 +14,14 @@ class Workers {
   /// Threads that parallel_for may use, this one included; at least 1.
   virtual int count() const = 0;
 
+  /// A polled task that is not done, but has got further, or has seen a peer get further, says so here: deadlines of
+  /// this device's streams count from then on.
+  virtual void note_progress() = 0;
+
   /// Calls body(chunk, worker) once for every chunk in [0, num_chunks), on any of the workers, in any order; returns
   /// when all are done. `worker` is in [0, count()) and no two calls with the same worker run at once. An exception in
-  /// a body is rethrown here after the others have ended. A body must not call parallel_for.
+  /// a body is rethrown here after the others have ended. A body must not call parallel_for. Chunks that other workers
+  /// have begun are waited for without a deadline, as the caller's own are: `body` lives on the caller's stack.
   template <typename Body>
   void parallel_for(std::int64_t num_chunks, const Body& body) {
     if (num_chunks == 1 || count() == 1) {

@@ -59,8 +59,8 @@ void Executor::close(StreamQueue& queue, std::chrono::milliseconds deadline) noe
   if (!queue.has_failed()) reusable_.push_back(&queue);
 }
 
-std::uint64_t Executor::total_completed() const {
-  std::uint64_t total = 0;
+std::uint64_t Executor::total_progress() const {
+  std::uint64_t total = num_noted_.load(std::memory_order_relaxed);
   for (const auto& queue : queues_) total += queue->count_completed();
   return total;
 }

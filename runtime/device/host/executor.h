@@ -43,6 +43,9 @@ class Executor {
   /// Threads that one operation may use.
   virtual int num_workers() const = 0;
 
+  /// An operation that is not done has got further; from any of the threads.
+  void note_progress() { num_noted_.fetch_add(1, std::memory_order_relaxed); }
+
   /// True when a thread was left inside an operation: memory that it may touch must stay.
   bool is_abandoned() const { return is_abandoned_; }
 
@@ -51,8 +54,8 @@ class Executor {
   /// No further operations come. True when no thread can touch the queue any more.
   virtual bool closed(StreamQueue& queue, std::chrono::milliseconds deadline) = 0;
 
-  /// Operations completed on all queues: grows while the device moves.
-  std::uint64_t total_completed() const;
+  /// Operations completed on all queues, and progress noted inside them: grows while the device moves.
+  std::uint64_t total_progress() const;
   void abandon() { is_abandoned_ = true; }
 
   /// Queues of one kind, which other threads walk while the rank's thread adds one.
@@ -74,6 +77,7 @@ class Executor {
   std::vector<StreamQueue*> reusable_;
   QueueList communication_;
   QueueList compute_;
+  std::atomic<std::uint64_t> num_noted_{0};
   bool is_abandoned_ = false;
 };
 

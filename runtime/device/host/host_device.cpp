@@ -1,7 +1,6 @@
 #include "shoal/runtime/device/host/host_device.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <new>
@@ -27,7 +26,6 @@ HostDevice::HostDevice(const RuntimeOptions& options, int rank, std::shared_ptr<
     : Device(DeviceKind::Host, fmt::format("host:{}", rank), executor->num_workers(), options.memory_limit_bytes,
              options.deadline),
       rank_(rank),
-      process_id_(getpid()),
       executor_(std::move(executor)) {
   if (options.check_hazards) hazards_.emplace();
 }
@@ -37,20 +35,13 @@ HostDevice::~HostDevice() {
   if (!is_forked_copy()) executor_->stop(default_deadline());
 }
 
-bool HostDevice::is_forked_copy() const { return getpid() != process_id_; }
-
 std::unique_ptr<Stream> HostDevice::make_stream(StreamRole role, std::string name) {
-  if (is_forked_copy()) {
-    fail(ErrorCode::Internal,
-         fmt::format(
-             "[make_stream] device '{}' was opened in process {} and is used in its forked child {}; open a device "
-             "in the child",
-             this->name(), process_id_, getpid()));
-  }
+  check_process("make_stream");
   return std::make_unique<HostStream>(*this, role, std::move(name));
 }
 
 std::unique_ptr<Event> HostDevice::make_event(std::string name) {
+  check_process("make_event");
   return std::make_unique<HostEvent>(*this, std::move(name));
 }
 

@@ -24,8 +24,6 @@ class HostDevice final : public Device {
   /// Null unless the device checks.
   HazardChecker* hazards() { return hazards_ ? &*hazards_ : nullptr; }
   int rank() const { return rank_; }
-  /// True in a forked child: this is a copy of the parent's device, without the threads.
-  bool is_forked_copy() const;
 
  protected:
   void* allocate_bytes(std::int64_t bytes) override;
@@ -33,7 +31,6 @@ class HostDevice final : public Device {
 
  private:
   int rank_;
-  long process_id_;
   std::shared_ptr<Executor> executor_;
   std::optional<HazardChecker> hazards_;
 };

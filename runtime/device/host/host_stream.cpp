@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "shoal/runtime/base/deadline.h"
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/host/host_event.h"
 #include "shoal/runtime/device/stream_checks.h"
@@ -22,6 +24,7 @@ HostStream::~HostStream() {
 }
 
 void HostStream::record(Event& event) {
+  device_->check_process("record");
   check_event_device(*this, event, "record");
   auto& host_event = static_cast<HostEvent&>(event);
   host_event.queue = queue_;
@@ -30,6 +33,7 @@ void HostStream::record(Event& event) {
 }
 
 void HostStream::wait(const Event& event) {
+  device_->check_process("wait");
   check_event_device(*this, event, "wait");
   const auto& host_event = static_cast<const HostEvent&>(event);
   check_event_recorded(*this, event, host_event.queue != nullptr);
@@ -65,6 +69,7 @@ void HostStream::run_polled(const char* name, const ByteRanges& reads, const Byt
 
 template <typename Work>
 void HostStream::enqueue(const char* name, const ByteRanges& reads, const ByteRanges& writes, Work work) {
+  device_->check_process(name);
   if (HazardChecker* hazards = device_->hazards()) hazards->run(hazard_id_, name, device_->scope(), reads, writes);
   Executor& executor = device_->executor();
   bool is_declared = false;
@@ -87,11 +92,14 @@ void HostStream::wait_for_room(const char* name) {
 }
 
 void HostStream::synchronize(std::chrono::milliseconds deadline) {
+  device_->check_process("synchronize");
+  deadline = std::min(deadline, kLongestDeadline);
   if (!device_->executor().work_until(*queue_, queue_->enqueued(), deadline)) {
     fail_timeout("synchronize", "did not end", deadline);
   }
   if (HazardChecker* hazards = device_->hazards()) hazards->host_synchronize(hazard_id_);
   if (const std::exception_ptr error = queue_->error()) std::rethrow_exception(error);
+  device_->ledger().check();
 }
 
 void HostStream::fail_timeout(const char* call, const std::string& what, std::chrono::milliseconds deadline) const {

@@ -1,8 +1,12 @@
 #include "shoal/runtime/device/host/stream_threads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <system_error>
 
 #include "shoal/runtime/base/counter_rng.h"
+#include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/progress_gate.h"
 
 namespace shoal::host {
@@ -16,12 +20,17 @@ constexpr std::uint32_t kLongestDelayMicros = 200;
 
 class OneWorker final : public Workers {
  public:
+  explicit OneWorker(Executor& executor) : executor_(&executor) {}
   int count() const override { return 1; }
+  void note_progress() override { executor_->note_progress(); }
 
  protected:
   void spread(std::int64_t num_chunks, void (*call)(const void*, std::int64_t, int), const void* context) override {
     for (std::int64_t chunk = 0; chunk < num_chunks; ++chunk) call(context, chunk, 0);
   }
+
+ private:
+  Executor* executor_;
 };
 
 }  // namespace
@@ -30,18 +39,25 @@ void StreamThreads::opened(StreamQueue& queue) {
   auto runner = std::make_shared<Runner>();
   runner->queue = &queue;
   runner->index = num_opened_++;
-  runner->thread = std::thread([self = shared_from_this(), runner] { self->serve(*runner); });
-  runners_[&queue] = std::move(runner);
+  runners_[&queue] = runner;
+  try {
+    runner->thread = std::thread([self = shared_from_this(), runner] { self->serve(*runner); });
+  } catch (const std::system_error& error) {
+    runners_.erase(&queue);
+    fail(ErrorCode::Unsupported, fmt::format("[make_stream] no thread could be started for stream '{}' ({}); fewer "
+                                             "streams, or a higher limit on threads or memory, would work",
+                                             queue.name(), error.what()));
+  }
 }
 
 bool StreamThreads::work_until(StreamQueue& queue, std::uint64_t position, std::chrono::milliseconds deadline) {
-  std::uint64_t seen = total_completed();
+  std::uint64_t seen = total_progress();
   Clock::time_point since = Clock::now();
   for (;;) {
     const std::uint32_t ticket = process_gate().ticket();
     if (queue.completed() >= position) return true;
     const Clock::time_point now = Clock::now();
-    const std::uint64_t total = total_completed();
+    const std::uint64_t total = total_progress();
     if (total != seen) since = now;
     seen = total;
     const auto quiet = std::chrono::duration_cast<std::chrono::microseconds>(now - since);
@@ -81,7 +97,7 @@ bool StreamThreads::end(Runner& runner, std::chrono::milliseconds deadline) {
 }
 
 void StreamThreads::serve(Runner& runner) {
-  OneWorker workers;
+  OneWorker workers(*this);
   StreamQueue& queue = *runner.queue;
   std::uint64_t next_delayed = queue.completed();
   std::chrono::microseconds rest = kShortestRest;

@@ -1,6 +1,12 @@
 #include "shoal/runtime/device/host/worker_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <system_error>
+
+#include "shoal/runtime/base/deadline.h"
+#include "shoal/runtime/base/error.h"
 
 namespace shoal::host {
 namespace {
@@ -18,8 +24,18 @@ constexpr std::chrono::microseconds kRestWhileEmpty{1'000'000};
 
 std::shared_ptr<WorkerPool> WorkerPool::make(int num_threads) {
   auto pool = std::make_shared<WorkerPool>(num_threads);
-  for (int thread = 1; thread < num_threads; ++thread) {
-    pool->threads_.emplace_back([pool, thread] { pool->serve(thread); });
+  pool->threads_.reserve(static_cast<std::size_t>(num_threads));
+  try {
+    for (int thread = 1; thread < num_threads; ++thread) {
+      pool->threads_.emplace_back([pool, thread] { pool->serve(thread); });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t num_started = pool->threads_.size();
+    pool->stop(kLongestDeadline);  // they have nothing to do, so they end at once
+    fail(ErrorCode::Unsupported,
+         fmt::format("[open_device] of {} threads only {} could be started ({}); fewer threads, or a higher limit on "
+                     "threads or memory, would work",
+                     num_threads - 1, num_started, error.what()));
   }
   return pool;
 }
@@ -57,18 +73,19 @@ bool WorkerPool::work_until(StreamQueue& queue, std::uint64_t position, std::chr
   if (queue.completed() >= position) return true;
   queue.set_target(position);
   num_on_process_gate_.fetch_add(1);
-  std::uint64_t seen = total_completed();
+  std::uint64_t seen = total_progress();
   bool has_moved = true;
   Clock::time_point since;
   while (queue.completed() < position) {
     const std::uint32_t ticket = process_gate().ticket();
+    // Before the try: however long it takes, it began in time.
+    Clock::time_point now = has_moved ? since : Clock::now();
     if (try_work(0)) {
       has_moved = true;
       continue;
     }
-    const Clock::time_point now = Clock::now();
-    const std::uint64_t total = total_completed();
-    if (has_moved || total != seen) since = now;
+    const std::uint64_t total = total_progress();
+    if (has_moved || total != seen) since = now = Clock::now();
     has_moved = false;
     seen = total;
     const auto quiet = std::chrono::duration_cast<std::chrono::microseconds>(now - since);
@@ -126,17 +143,17 @@ void WorkerPool::serve(int thread) {
 
 void WorkerPool::rest(int thread, std::uint32_t ticket) {
   num_resting_.fetch_add(1);
-  bool has_moved = false;
   if (LiveThreads::fit_the_cores()) {
-    for (const auto end = Clock::now() + kLookAround; !has_moved && Clock::now() < end;) {
+    for (const auto end = Clock::now() + kLookAround; Clock::now() < end;) {
       std::this_thread::yield();
-      has_moved = try_work(thread);
+      if (try_work_from_rest(thread)) return;
     }
   }
-  if (!has_moved && !is_stopping_.load()) {
+  if (!is_stopping_.load()) {
     if (!is_sentinel_taken_.exchange(true)) {
-      rest_until_other_ranks_move(thread);
+      const bool has_moved = rest_until_other_ranks_move(thread);
       is_sentinel_taken_.store(false);
+      if (has_moved) return;
     } else {
       gate_.wait(ticket, longest_rest());
     }
@@ -144,11 +161,29 @@ void WorkerPool::rest(int thread, std::uint32_t ticket) {
   num_resting_.fetch_sub(1);
 }
 
-void WorkerPool::rest_until_other_ranks_move(int thread) {
+bool WorkerPool::rest_until_other_ranks_move(int thread) {
   num_on_process_gate_.fetch_add(1);
   const std::uint32_t ticket = process_gate().ticket();
-  if (!try_work(thread) && !is_stopping_.load()) process_gate().wait(ticket, longest_rest());
+  const bool has_moved = try_work_from_rest(thread);
+  if (!has_moved && !is_stopping_.load()) process_gate().wait(ticket, longest_rest());
   num_on_process_gate_.fetch_sub(1);
+  return has_moved;
+}
+
+// A thread that works is not resting, or nobody would poll communication meanwhile: the rank's thread leaves that to
+// resting threads. True where it has worked; then it no longer counts as resting.
+bool WorkerPool::try_work_from_rest(int thread) {
+  if (!has_work()) return false;
+  num_resting_.fetch_sub(1);
+  if (try_work(thread)) return true;
+  num_resting_.fetch_add(1);
+  return false;
+}
+
+bool WorkerPool::has_work() const {
+  auto is_waiting = [](const StreamQueue* queue) { return !queue->is_empty(); };
+  return num_open_jobs_.load() > 0 || std::any_of(communication().begin(), communication().end(), is_waiting) ||
+         std::any_of(compute().begin(), compute().end(), is_waiting);
 }
 
 bool WorkerPool::try_work(int thread) {
@@ -240,11 +275,6 @@ void WorkerPool::notify() {
   if (num_on_process_gate_.load() != 0) process_gate().notify();
 }
 
-std::chrono::microseconds WorkerPool::longest_rest() const {
-  auto is_empty = [](const StreamQueue* queue) { return queue->is_empty(); };
-  const bool is_all_empty = std::all_of(communication().begin(), communication().end(), is_empty) &&
-                            std::all_of(compute().begin(), compute().end(), is_empty);
-  return is_all_empty ? kRestWhileEmpty : kRestWhilePending;
-}
+std::chrono::microseconds WorkerPool::longest_rest() const { return has_work() ? kRestWhilePending : kRestWhileEmpty; }
 
 }  // namespace shoal::host

@@ -25,6 +25,7 @@ namespace shoal::host {
 class WorkerPool final : public Executor {
  public:
   /// The threads share the ownership, so that one stuck in a task finds what it needs when it comes back.
+  /// Throws Unsupported where the system has not as many.
   static std::shared_ptr<WorkerPool> make(int num_threads);
   explicit WorkerPool(int num_threads);
 
@@ -60,6 +61,7 @@ class WorkerPool final : public Executor {
    public:
     ThreadWorkers(WorkerPool& pool, int thread) : pool_(&pool), thread_(thread) {}
     int count() const override { return pool_->num_workers(); }
+    void note_progress() override { pool_->note_progress(); }
 
    protected:
     void spread(std::int64_t num_chunks, Call call, const void* context) override {
@@ -73,7 +75,9 @@ class WorkerPool final : public Executor {
 
   void serve(int thread);
   void rest(int thread, std::uint32_t ticket);
-  void rest_until_other_ranks_move(int thread);
+  bool rest_until_other_ranks_move(int thread);
+  bool has_work() const;
+  bool try_work_from_rest(int thread);
   bool try_work(int thread);
   bool try_queue(StreamQueue& queue, int thread);
   bool help(int thread);

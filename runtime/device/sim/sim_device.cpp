@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "shoal/runtime/base/error.h"
-#include "shoal/runtime/base/int_math.h"
 #include "shoal/runtime/device/sim/sim_stream.h"
 
 namespace shoal {
@@ -23,7 +23,7 @@ namespace {
 
 // Far from null and from what a process gets: reading it faults instead of finding something.
 constexpr std::uintptr_t kFirstAddress = std::uintptr_t{1} << 56;
-constexpr std::int64_t kAlignBytes = 64;
+constexpr std::uintptr_t kAlignBytes = 64;
 
 }  // namespace
 
@@ -35,17 +35,26 @@ SimDevice::SimDevice(const RuntimeOptions& options, int rank)
 }
 
 std::unique_ptr<Stream> SimDevice::make_stream(StreamRole role, std::string name) {
+  check_process("make_stream");
   return std::make_unique<SimStream>(*this, role, std::move(name));
 }
 
 std::unique_ptr<Event> SimDevice::make_event(std::string name) {
+  check_process("make_event");
   return std::make_unique<SimEvent>(*this, std::move(name));
 }
 
 // Addresses never come back, so that an address tells which allocation it belonged to.
 void* SimDevice::allocate_bytes(std::int64_t bytes) {
   const std::uintptr_t address = next_address_;
-  next_address_ += static_cast<std::uintptr_t>(round_up(bytes, kAlignBytes));
+  const std::uintptr_t room = std::numeric_limits<std::uintptr_t>::max() - address;
+  const std::uintptr_t size = (static_cast<std::uintptr_t>(bytes) + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+  if (size > room) {
+    fail(ErrorCode::OutOfMemory, fmt::format("[allocate] {} bytes more on device '{}' than it has addresses left; "
+                                             "open another one",
+                                             bytes, name()));
+  }
+  next_address_ += size;
   return reinterpret_cast<void*>(address);
 }
 

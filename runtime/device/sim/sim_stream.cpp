@@ -16,6 +16,7 @@ SimStream::~SimStream() {
 }
 
 void SimStream::record(Event& event) {
+  device_->check_process("record");
   check_event_device(*this, event, "record");
   auto& sim_event = static_cast<SimEvent&>(event);
   sim_event.is_recorded = true;
@@ -23,6 +24,7 @@ void SimStream::record(Event& event) {
 }
 
 void SimStream::wait(const Event& event) {
+  device_->check_process("wait");
   check_event_device(*this, event, "wait");
   const auto& sim_event = static_cast<const SimEvent&>(event);
   check_event_recorded(*this, event, sim_event.is_recorded);
@@ -48,10 +50,13 @@ void SimStream::run_polled(const char* name, const ByteRanges& reads, const Byte
 }
 
 void SimStream::synchronize(std::chrono::milliseconds /*deadline*/) {
+  device_->check_process("synchronize");
+  device_->ledger().check();
   if (HazardChecker* hazards = device_->hazards()) hazards->host_synchronize(hazard_id_);
 }
 
 void SimStream::enqueue(const char* name, const ByteRanges& reads, const ByteRanges& writes) {
+  device_->check_process(name);
   if (HazardChecker* hazards = device_->hazards()) hazards->run(hazard_id_, name, device_->scope(), reads, writes);
   if (device_->operation_sink()) device_->operation_sink()(*this, name, reads, writes);
 }

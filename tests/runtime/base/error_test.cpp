@@ -38,5 +38,13 @@ TEST(Error, Operation_WithoutBrackets_IsEmpty) {
 
 TEST(Error, KeepsItsRank) { EXPECT_EQ(Error(ErrorCode::Timeout, "[x] y", 3).rank(), 3); }
 
+TEST(Error, WhatOnlyTellsOfAnotherRank_IsFartherFromTheCause) {
+  EXPECT_EQ(distance_from_cause(ErrorCode::Corrupt), 0);
+  EXPECT_EQ(distance_from_cause(ErrorCode::InvalidArgument), distance_from_cause(ErrorCode::Internal));
+  EXPECT_LT(distance_from_cause(ErrorCode::Internal), distance_from_cause(ErrorCode::CommFailure));
+  EXPECT_LT(distance_from_cause(ErrorCode::CommFailure), distance_from_cause(ErrorCode::Timeout));
+  EXPECT_LT(distance_from_cause(ErrorCode::Timeout), distance_from_cause(ErrorCode::Aborted));
+}
+
 }  // namespace
 }  // namespace shoal

@@ -21,6 +21,23 @@ TEST(IntMath, CeilDivAndRoundUp_MatchTheirDefinition) {
   }
 }
 
+TEST(IntMath, CeilDivAndRoundUp_HoldUpToTheLargestInteger) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  static_assert(ceil_div(kMax, 2) == std::int64_t{1} << 62);
+  EXPECT_EQ(ceil_div(kMax, kMax), 1);
+  EXPECT_EQ(ceil_div(kMax - 1, kMax), 1);
+  EXPECT_EQ(round_up(kMax, 1), kMax);
+  EXPECT_EQ(round_up(kMax - 63, 64), kMax - 63);
+  for (const std::int64_t a : {kMax, kMax - 62}) {
+    try {
+      round_up(a, 64);
+      ADD_FAILURE() << "did not throw";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+    }
+  }
+}
+
 TEST(IntMath, CheckedMul_ThrowsOnlyBeyondInt64) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(checked_mul(kMax, 1), kMax);

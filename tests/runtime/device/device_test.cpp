@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/runtime.h"
@@ -94,6 +96,28 @@ TEST_P(DeviceMemory, Limit_CountsBuffersAndReservedBytes_AndNamesTheHolders) {
   EXPECT_THROW(device->reserve(101), Error);
   EXPECT_EQ(device->ledger().live()[MemoryTag::Inputs], 0);  // a refused call changes nothing
   EXPECT_EQ(device->allocate(100, MemoryTag::Inputs).bytes(), 100);
+}
+
+// The buffer goes without a word, as a destructor must; the calls that can throw do.
+TEST_P(DeviceMemory, BufferThatIsNotCountedAnyMore_IsInternalAtTheNextCall) {
+  const auto device = open({});
+  const auto stream = device->make_stream(StreamRole::Compute, "compute");
+  {
+    const Buffer buffer = device->allocate(64, MemoryTag::Inputs);
+    device->ledger().release(MemoryTag::Inputs, 60);
+    stream->synchronize();
+  }
+  const std::vector<std::function<void()>> calls = {[&] { device->allocate(1, MemoryTag::Inputs); },
+                                                    [&] { device->reserve(1); }, [&] { stream->synchronize(); }};
+  for (const auto& call : calls) {
+    try {
+      call();
+      ADD_FAILURE() << "did not throw";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Internal);
+      EXPECT_NE(std::string(error.what()).find("64 bytes of inputs"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(DeviceMemoryHost, SystemWithoutMemory_IsOutOfMemory) {

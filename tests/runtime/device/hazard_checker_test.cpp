@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "shoal/runtime/base/error.h"
@@ -214,20 +215,25 @@ TEST_P(HazardsOfDevice, SynchronizeOfTheHost_Orders) {
   declare(*compute_);
 }
 
+// The streams take turns unordered, and that is no conflict even where the system hands out the same address again: it
+// does for blocks this large. Sim never does.
 TEST_P(HazardsOfDevice, FreedMemory_StartsAnew) {
-  void* before = nullptr;
-  {
-    const Buffer buffer = device_->allocate(1 << 12, MemoryTag::Inputs);
-    before = buffer.data();
-    gather_->fill(buffer.data(), 0, 1 << 12);
+  constexpr std::int64_t kBytes = 1 << 22;
+  std::set<const void*> addresses;
+  constexpr int kRounds = 12;
+  for (int round = 0; round < kRounds; ++round) {
+    const Buffer buffer = device_->allocate(kBytes, MemoryTag::Inputs);
+    addresses.insert(buffer.data());
+    Stream& stream = round % 2 == 0 ? *gather_ : *compute_;
+    stream.run("write", {}, {{buffer.data(), kBytes}}, [](Workers&) {});
   }
-  // The system may hand out the same address; whether it does or not, nothing may be reported.
-  for (int i = 0; i < 8; ++i) {
-    const Buffer buffer = device_->allocate(1 << 12, MemoryTag::Inputs);
-    compute_->fill(buffer.data(), 0, 1 << 12);
-    if (buffer.data() == before) break;
-  }
+  gather_->synchronize();
   compute_->synchronize();
+  if (GetParam() == DeviceKind::Sim) {
+    EXPECT_EQ(addresses.size(), static_cast<std::size_t>(kRounds));
+  } else if (addresses.size() == static_cast<std::size_t>(kRounds)) {
+    GTEST_SKIP() << "the system did not hand out any memory again";
+  }
 }
 
 TEST_P(HazardsOfDevice, PolledOperations_AreCheckedToo) {

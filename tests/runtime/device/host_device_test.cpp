@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -11,6 +14,7 @@
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/progress_gate.h"
 #include "shoal/tests/runtime/device/device_factories.h"
+#include "shoal/tests/support/thread_limit.h"
 
 // What the host device does beyond the conformance suite: deadlines, full queues, priorities, threads.
 
@@ -186,6 +190,56 @@ TEST(HostDeviceInline, Synchronize_CountsTheDeadlineFromTheLastProgress) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(600));
 }
 
+// Each try takes longer than the deadline, but gets further and says so.
+TEST(HostDeviceInline, Synchronize_CountsTheDeadlineFromProgressInsideAnOperation) {
+  const auto device = test::host_workers(1).open({}, 0);
+  const auto gather = device->make_stream(StreamRole::Gather, "gather");
+  gather->run_polled("long", {}, {}, [tries = 0](Workers& workers) mutable {
+    const auto until = std::chrono::steady_clock::now() + milliseconds(12);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    workers.note_progress();
+    return ++tries < 5 ? Progress::Pending : Progress::Done;
+  });
+  gather->synchronize(milliseconds(10));
+}
+
+TEST_P(HostDevice, Synchronize_WithTheLongestDeadlineThereIs_Waits) {
+  const auto device = GetParam().open({}, 0);
+  const auto gather = device->make_stream(StreamRole::Gather, "gather");
+  gather->run_polled("slow", {}, {},
+                     [tries = 0](Workers&) mutable { return ++tries < 20 ? Progress::Pending : Progress::Done; });
+  gather->synchronize(milliseconds::max());
+}
+
+// The worker comes to the long part while it looks around before it sleeps: after a first try, in vain. It is busy then
+// like anywhere else, and the rank's thread must not leave communication to it.
+TEST(HostDeviceThreads, WorkerInATask_IsNotLeftTheCommunication) {
+  for (int round = 0; round < 5; ++round) {
+    const auto device = test::host_workers(2).open({}, 0);
+    const auto gather = device->make_stream(StreamRole::Gather, "gather");
+    const auto reduce = device->make_stream(StreamRole::Reduce, "reduce");
+    const auto compute = device->make_stream(StreamRole::Compute, "compute");
+    std::atomic<bool> has_started{false};
+    std::atomic<bool> may_end{false};
+    std::atomic<int> num_tries{0};
+    gather->run_polled("long", {}, {}, [&, ranks = std::this_thread::get_id(), tries = 0](Workers&) mutable {
+      if (std::this_thread::get_id() == ranks || ++tries < 2) return Progress::Pending;
+      has_started = true;
+      test::eventually([&] { return may_end.load(); });
+      return Progress::Done;
+    });
+    EXPECT_TRUE(test::eventually([&] { return has_started.load(); }));
+    reduce->run_polled("reduce", {}, {},
+                       [&](Workers&) { return ++num_tries < 3 ? Progress::Pending : Progress::Done; });
+    for (int i = 0; i < 3; ++i) compute->run("work", {}, {}, [](Workers&) {});
+    EXPECT_GE(num_tries, 3);
+    may_end = true;
+    reduce->synchronize();
+    gather->synchronize();
+  }
+}
+
 // Two tasks that block until both run: only threads of their own can do that.
 TEST(HostDeviceThreads, BlockingTasksOfTwoStreams_Overlap) {
   for (const DeviceFactory& factory : {test::host_workers(2), test::host_workers(3), test::host_thread_per_stream()}) {
@@ -254,7 +308,13 @@ TEST(HostDeviceThreads, TaskThatNeverReturns_IsLeftToItself) {
   EXPECT_EQ(static_cast<unsigned char*>(memory)[63], 5);
 }
 
+std::ptrdiff_t num_threads() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return std::distance(begin(threads), end(threads));
+}
+
 TEST(HostDeviceThreads, OpeningAndClosing_LeavesNoThreadBehind) {
+  const std::ptrdiff_t num_before = num_threads();
   for (int round = 0; round < 20; ++round) {
     for (const DeviceFactory& factory : test::device_factories()) {
       const auto device = factory.open({}, 0);
@@ -265,6 +325,38 @@ TEST(HostDeviceThreads, OpeningAndClosing_LeavesNoThreadBehind) {
       EXPECT_EQ(value, 1);
     }
   }
+  // The system may list a thread for a moment after it was joined.
+  EXPECT_TRUE(test::eventually([&] { return num_threads() == num_before; })) << num_threads();
+}
+
+// The limit on address space leaves room for one more stack, not for two.
+TEST(HostDeviceThreads, ThreadThatCannotBeStarted_IsUnsupportedAndLeavesNoneBehind) {
+  const std::ptrdiff_t num_before = num_threads();
+  const auto expect_unsupported = [](const char* word, const std::function<void()>& call) {
+    try {
+      call();
+      ADD_FAILURE() << "did not throw";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+      expect_contains(error.what(), {word});
+    }
+  };
+  {
+    const test::RoomForOneThread only_one_thread_fits;
+    expect_unsupported("of 3 threads only 1 could be started", [] { test::host_workers(4).open({}, 0); });
+  }
+  EXPECT_TRUE(test::eventually([&] { return num_threads() == num_before; })) << num_threads();
+  {
+    const auto device = test::host_thread_per_stream().open({}, 0);
+    const test::RoomForOneThread only_one_thread_fits;
+    const auto first = device->make_stream(StreamRole::Compute, "first");
+    expect_unsupported("'second'", [&] { device->make_stream(StreamRole::Compute, "second"); });
+    int value = 0;
+    first->run("set", {}, {}, [&](Workers&) { value = 1; });
+    first->synchronize();
+    EXPECT_EQ(value, 1);
+  }
+  EXPECT_TRUE(test::eventually([&] { return num_threads() == num_before; })) << num_threads();
 }
 
 // Ranks that answer each other through polled operations, as collectives do.

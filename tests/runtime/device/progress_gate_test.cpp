@@ -75,7 +75,17 @@ TEST(ProgressGate, Notify_WakesEveryWaiter) {
   b.join();
 }
 
-TEST(ProgressGate, ProcessGate_IsOne) { EXPECT_EQ(&process_gate(), &process_gate()); }
+TEST(ProgressGate, ProcessGate_IsTheSameOnEveryThread) {
+  const std::uint32_t ticket = process_gate().ticket();
+  const ProgressGate* others = nullptr;
+  std::thread other([&] {
+    others = &process_gate();
+    process_gate().notify();
+  });
+  other.join();
+  EXPECT_EQ(others, &process_gate());
+  EXPECT_NE(process_gate().ticket(), ticket);
+}
 
 }  // namespace
 }  // namespace shoal

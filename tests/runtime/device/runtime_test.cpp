@@ -1,15 +1,15 @@
 #include "shoal/runtime/device/runtime.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "shoal/runtime/base/error.h"
+#include "shoal/tests/support/forked_child.h"
 
 namespace shoal {
 namespace {
@@ -30,7 +30,9 @@ TEST(Runtime, OptionsThatCannotWork_AreInvalidArgument) {
   negative_limit.memory_limit_bytes = -1;
   RuntimeOptions no_deadline;
   no_deadline.deadline = std::chrono::milliseconds(0);
-  for (const RuntimeOptions& options : {no_threads, negative_limit, no_deadline}) {
+  RuntimeOptions endless;
+  endless.deadline = std::chrono::milliseconds::max();
+  for (const RuntimeOptions& options : {no_threads, negative_limit, no_deadline, endless}) {
     EXPECT_EQ(code_of([&] { Runtime runtime(options); }), ErrorCode::InvalidArgument);
   }
 }
@@ -90,26 +92,7 @@ TEST(Runtime, SeveralCoexist) {
   EXPECT_EQ(num_ran, 2);
 }
 
-// The exit status of a forked child that calls `child`.
-int status_of_child(const std::function<int()>& child) {
-  const pid_t id = fork();
-  if (id == 0) _exit(child());
-  int status = -1;
-  waitpid(id, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-int zero_if_refused(const std::function<void()>& call, const char* word) {
-  try {
-    call();
-  } catch (const Error& error) {
-    const bool is_named = std::string(error.what()).find(word) != std::string::npos &&
-                          std::string(error.what()).find("forked child") != std::string::npos;
-    return error.code() == ErrorCode::Internal && is_named ? 0 : 2;
-  }
-  return 1;
-}
-
+// Every call, on a device whose threads the child does not have.
 TEST(Runtime, UseInAForkedChild_IsInternalByName) {
   for (const int num_threads : {1, 2}) {
     RuntimeOptions options;
@@ -117,20 +100,35 @@ TEST(Runtime, UseInAForkedChild_IsInternalByName) {
     const Runtime runtime(options);
     auto device = runtime.open_device(DeviceKind::Host);
     auto stream = device->make_stream(StreamRole::Compute, "parents");
-    EXPECT_EQ(status_of_child(
-                  [&] { return zero_if_refused([&] { runtime.open_device(DeviceKind::Host); }, "[open_device]"); }),
-              0);
-    EXPECT_EQ(status_of_child([&] {
-                return zero_if_refused([&] { device->make_stream(StreamRole::Gather, "childs"); }, "[make_stream]");
-              }),
-              0);
+    const auto event = device->make_event("parents");
+    stream->record(*event);
+    char bytes[16] = {};
+    const std::vector<std::pair<const char*, std::function<void()>>> calls = {
+        {"[open_device]", [&] { runtime.open_device(DeviceKind::Host); }},
+        {"[make_stream]", [&] { device->make_stream(StreamRole::Gather, "childs"); }},
+        {"[make_event]", [&] { device->make_event("childs"); }},
+        {"[allocate]", [&] { device->allocate(64, MemoryTag::Inputs); }},
+        {"[reserve]", [&] { device->reserve(64); }},
+        {"[work]", [&] { stream->run("work", {}, {}, [](Workers&) {}); }},
+        {"[polled]", [&] { stream->run_polled("polled", {}, {}, [](Workers&) { return Progress::Done; }); }},
+        {"[copy]", [&] { stream->copy(bytes, bytes + 8, 8); }},
+        {"[fill]", [&] { stream->fill(bytes, 0, 8); }},
+        {"[record]", [&] { stream->record(*event); }},
+        {"[wait]", [&] { stream->wait(*event); }},
+        {"[synchronize]", [&] { stream->synchronize(); }},
+    };
+    for (const auto& [word, call] : calls) {
+      EXPECT_EQ(test::status_of_child([&, word = word, call = call] { return test::zero_if_refused(call, word); }), 0)
+          << word;
+    }
     // The child's copies can go without waiting for threads that it does not have.
-    EXPECT_EQ(status_of_child([&] {
+    EXPECT_EQ(test::status_of_child([&] {
                 stream.reset();
                 device.reset();
                 return 0;
               }),
               0);
+    stream->synchronize();
   }
 }
 

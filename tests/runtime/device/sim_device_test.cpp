@@ -95,6 +95,22 @@ TEST_F(SimDevice, Sink_HearsEveryOperationWithItsDeclaration) {
                                        {"compute", "all_gather", "block.7", 0, 0}}));
 }
 
+TEST_F(SimDevice, AddressesThatRunOut_AreOutOfMemory) {
+  std::uintptr_t last = 0;
+  bool has_thrown = false;
+  for (int i = 0; i < 5 && !has_thrown; ++i) {
+    try {
+      const Buffer buffer = device_->reserve(std::int64_t{1} << 62);
+      EXPECT_GT(reinterpret_cast<std::uintptr_t>(buffer.data()), last);
+      last = reinterpret_cast<std::uintptr_t>(buffer.data());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::OutOfMemory) << error.what();
+      has_thrown = true;
+    }
+  }
+  EXPECT_TRUE(has_thrown);
+}
+
 TEST_F(SimDevice, Sink_OfAnotherKindOfDevice_IsInvalidArgument) {
   const auto host = Runtime().open_device(DeviceKind::Host);
   EXPECT_THROW(set_operation_sink(*host, {}), Error);

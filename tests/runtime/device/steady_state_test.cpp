@@ -1,28 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <new>
 
 #include "shoal/tests/runtime/device/device_factories.h"
+#include "shoal/tests/support/counted_calls.h"
 
-// Once a device and its streams exist, operations need no allocation, on whichever thread.
-
-namespace {
-
-std::atomic<bool> is_counting{false};
-std::atomic<int> num_allocations{0};
-
-}  // namespace
-
-// Not inlined, so that the compiler does not take the pair for mismatched.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1);
-  if (void* data = std::malloc(bytes == 0 ? 1 : bytes)) return data;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* data) noexcept { std::free(data); }
-[[gnu::noinline]] void operator delete(void* data, std::size_t /*bytes*/) noexcept { std::free(data); }
+// Once a device and its streams exist, operations need no allocation and no mutex, on whichever thread.
 
 namespace shoal {
 namespace {
@@ -32,7 +18,24 @@ class SteadyState : public ::testing::TestWithParam<test::DeviceFactory> {};
 INSTANTIATE_TEST_SUITE_P(Devices, SteadyState, ::testing::ValuesIn(test::device_factories()),
                          [](const auto& info) { return info.param.name; });
 
-TEST_P(SteadyState, Operations_AllocateNothing) {
+// What is counted, to know that it is.
+TEST(CountedCalls, EveryFormOfNewAndOfAMutex_Counts) {
+  struct alignas(256) Wide {
+    char bytes[256];
+  };
+  std::mutex mutex;
+  const test::CountedCalls counted;
+  const auto plain = std::make_unique<int>(1);
+  const auto array = std::make_unique<int[]>(3);
+  const auto wide = std::make_unique<Wide>();
+  const std::unique_ptr<int> no_throw(new (std::nothrow) int);
+  const std::unique_ptr<Wide> wide_no_throw(new (std::nothrow) Wide);
+  EXPECT_EQ(test::CountedCalls::num_allocations(), 5);
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(test::CountedCalls::num_mutex_locks(), 1);
+}
+
+TEST_P(SteadyState, Operations_AllocateNothingAndTakeNoMutex) {
   const auto device = GetParam().open({}, 0);
   const auto gather = device->make_stream(StreamRole::Gather, "gather");
   const auto compute = device->make_stream(StreamRole::Compute, "compute");
@@ -58,11 +61,12 @@ TEST_P(SteadyState, Operations_AllocateNothing) {
     compute->synchronize();
   };
   step(10);
-  num_allocations = 0;
-  is_counting = true;
-  step(200);
-  is_counting = false;
-  EXPECT_EQ(num_allocations, 0);
+  {
+    const test::CountedCalls counted;
+    step(200);
+    EXPECT_EQ(test::CountedCalls::num_allocations(), 0);
+    EXPECT_EQ(test::CountedCalls::num_mutex_locks(), 0);
+  }
   EXPECT_EQ(value, 210);
   EXPECT_EQ(sum, 840);
 }
