@@ -4,6 +4,7 @@
 
 #include "shoal/collectives/rank_order_sum.h"
 #include "shoal/runtime/base/error.h"
+#include "shoal/runtime/device/stream_checks.h"
 
 namespace shoal::collectives {
 namespace {
@@ -14,12 +15,6 @@ template <typename... Args>
 }
 
 std::uintptr_t address(const Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.data()); }
-
-bool overlaps(const Tensor& a, const Tensor& b) {
-  if (a.num_bytes() == 0 || b.num_bytes() == 0) return false;
-  return address(a) < address(b) + static_cast<std::uintptr_t>(b.num_bytes()) &&
-         address(b) < address(a) + static_cast<std::uintptr_t>(a.num_bytes());
-}
 
 }  // namespace
 
@@ -58,7 +53,7 @@ void check_same_count(const char* operation, const char* role_a, const Tensor& a
 }
 
 void check_disjoint(const char* operation, const char* role_a, const Tensor& a, const char* role_b, const Tensor& b) {
-  if (!overlaps(a, b)) return;
+  if (!overlap(a, b)) return;
   refuse(operation, "{} and {} overlap: [{:#x}, +{} bytes) and [{:#x}, +{} bytes)", role_a, role_b, address(a),
          a.num_bytes(), address(b), b.num_bytes());
 }

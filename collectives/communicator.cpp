@@ -10,7 +10,7 @@
 
 namespace shoal::collectives {
 
-std::string_view collective_name(CollectiveKind kind) {
+const char* collective_name(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::AllGather:
       return "all_gather";
@@ -50,6 +50,7 @@ Communicator::Exposed& Communicator::find_window(const char* operation, Window w
 }
 
 void Communicator::all_gather(Stream& stream, const Tensor& shard, const Tensor& full) {
+  check_process("all_gather");
   check_defined("all_gather", "shard", shard);
   check_defined("all_gather", "full", full);
   check_same_dtype("all_gather", "shard", shard, "full", full);
@@ -60,6 +61,7 @@ void Communicator::all_gather(Stream& stream, const Tensor& shard, const Tensor&
 }
 
 void Communicator::reduce_scatter(Stream& stream, const Tensor& full, const Tensor& shard, Fold fold) {
+  check_process("reduce_scatter");
   check_defined("reduce_scatter", "full", full);
   check_defined("reduce_scatter", "shard", shard);
   check_same_dtype("reduce_scatter", "full", full, "shard", shard);
@@ -73,6 +75,7 @@ void Communicator::reduce_scatter(Stream& stream, const Tensor& full, const Tens
 }
 
 void Communicator::all_reduce(Stream& stream, const Tensor& in, const Tensor& out, Fold fold) {
+  check_process("all_reduce");
   check_defined("all_reduce", "in", in);
   check_defined("all_reduce", "out", out);
   check_same_dtype("all_reduce", "in", in, "out", out);
@@ -84,6 +87,7 @@ void Communicator::all_reduce(Stream& stream, const Tensor& in, const Tensor& ou
 }
 
 void Communicator::broadcast(Stream& stream, const Tensor& data, int root) {
+  check_process("broadcast");
   check_defined("broadcast", "data", data);
   check_rank("broadcast", "root", root, size_);
   count(CollectiveKind::Broadcast, size_ == 1 ? 0 : data.num_bytes());
@@ -91,6 +95,7 @@ void Communicator::broadcast(Stream& stream, const Tensor& data, int root) {
 }
 
 void Communicator::all_to_all(Stream& stream, const Tensor& send, const Tensor& recv) {
+  check_process("all_to_all");
   check_defined("all_to_all", "send", send);
   check_defined("all_to_all", "recv", recv);
   check_same_dtype("all_to_all", "send", send, "recv", recv);
@@ -105,6 +110,7 @@ void Communicator::all_to_all(Stream& stream, const Tensor& send, const Tensor& 
 }
 
 void Communicator::send_recv(Stream& stream, const Tensor& send, int to, const Tensor& recv, int from) {
+  check_process("send_recv");
   if (send.is_defined()) check_rank("send_recv", "to", to, size_);
   if (recv.is_defined()) check_rank("send_recv", "from", from, size_);
   check_disjoint("send_recv", "send", send, "recv", recv);
@@ -115,11 +121,13 @@ void Communicator::send_recv(Stream& stream, const Tensor& send, int to, const T
 }
 
 void Communicator::barrier(Stream& stream) {
+  check_process("barrier");
   count(CollectiveKind::Barrier, 0);
   do_barrier(stream);
 }
 
 Window Communicator::expose(const Tensor& shard) {
+  check_process("expose");
   check_defined("expose", "shard", shard);
   const Window window = do_expose(shard);
   windows_.push_back({shard, 0});
@@ -127,27 +135,30 @@ Window Communicator::expose(const Tensor& shard) {
 }
 
 void Communicator::publish(Stream& stream, Window window, std::uint64_t version) {
+  check_process("publish");
   Exposed& exposed = find_window("publish", window);
   if (version <= exposed.version) {
     fail(ErrorCode::InvalidArgument, fmt::format("[publish] version {} of window {} does not follow {}; versions grow",
                                                  version, window.id, exposed.version));
   }
-  exposed.version = version;
   do_publish(stream, window, version);
+  exposed.version = version;  // not where that threw: then it can be tried again
 }
 
 void Communicator::gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) {
+  check_process("gather");
   const Tensor& shard = find_window("gather", window).shard;
   check_defined("gather", "full", full);
   check_same_dtype("gather", "shard", shard, "full", full);
   check_shard_count("gather", full, shard, size_);
   if (!is_own_place(full, shard, rank_)) check_disjoint("gather", "shard", shard, "full", full);
   if (version == 0) fail(ErrorCode::InvalidArgument, "[gather] version 0 is never published; versions start at 1");
-  count(CollectiveKind::WindowGather, (size_ - 1) * shard.num_bytes());
   do_gather(stream, window, full, version);
+  count(CollectiveKind::WindowGather, (size_ - 1) * shard.num_bytes());
 }
 
 void Communicator::await_readers(Stream& stream) {
+  check_process("await_readers");
   do_await_readers(stream);
   // Peers' reads end here, and no operation of this device stands for them: these do, so that a write to a shard that
   // does not wait for this point is found by the happens-before check.

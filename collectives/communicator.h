@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "shoal/runtime/device/process_mark.h"
 #include "shoal/runtime/device/stream.h"
 #include "shoal/runtime/tensor/tensor.h"
 
@@ -30,8 +30,8 @@ enum class CollectiveKind : std::uint8_t {
 };
 inline constexpr int kNumCollectiveKinds = 8;
 
-/// "all_gather", "reduce_scatter", ...
-std::string_view collective_name(CollectiveKind kind);
+/// "all_gather", "reduce_scatter", ...: a literal.
+const char* collective_name(CollectiveKind kind);
 
 /// What was issued on this rank since it was made, and the bytes this rank received from or sent to others, whichever
 /// is more (all-gather, reduce-scatter: (n-1) shards; all-reduce: 2 (n-1)/n of the data).
@@ -93,10 +93,12 @@ class Communicator {
 
   /// Registers `shard` (the same count and dtype on every rank, registered in the same order) for window gathers. Its
   /// version is 0, and nothing may gather it before `publish`. A collective call on the host: returns when all ranks
-  /// have come.
+  /// have come, and meanwhile works on no stream. So what a peer waits for before it comes must not be left to this
+  /// rank's streams: synchronize those first.
   Window expose(const Tensor& shard);
 
-  /// From this point of the stream on, this rank's shard holds `version` (which must grow).
+  /// From this point of the stream on, this rank's shard holds `version` (which must grow from call to call). Where
+  /// calls on several streams take effect in another order, the highest stays.
   void publish(Stream& stream, Window window, std::uint64_t version);
 
   /// full[r * n + i] = shard_r[i], each read once that rank has published at least `version`. One-sided: needs nothing
@@ -108,18 +110,23 @@ class Communicator {
   /// only then may a shard be overwritten. Declares that it reads every exposed shard, in the peers' stead.
   void await_readers(Stream& stream);
 
-  /// Ranks with equal `color` form a new communicator, ordered by (key, rank); collective on the host.
+  /// Ranks with equal `color` form a new communicator, ordered by (key, rank); collective on the host, like `expose`.
+  /// Each of the two can go first, and can fail without the other, but `abort` of this one aborts the new one too.
   virtual std::unique_ptr<Communicator> split(int color, int key, std::string name) = 0;
 
-  /// Every pending and later operation of every member fails with Aborted and `reason`. Callable from any member's
-  /// thread; returns when no member's copy loop still runs (bounded by the chunk size). Idempotent: the first reason
-  /// stays.
+  /// Every pending and later operation of every member fails with Aborted and `reason`, here and in every communicator
+  /// that was or will be split off this one, or off one of those. Callable from any member's thread; returns when no
+  /// member's copy loop still runs (bounded by the chunk size; throws Timeout where one does not end). Idempotent: the
+  /// first reason stays.
   virtual void abort(const std::string& reason) = 0;
 
   const CollectiveCounters& counters() const { return counters_; }
 
  protected:
   Communicator(int rank, int size, std::string name) : rank_(rank), size_(size), name_(std::move(name)) {}
+
+  /// Throws Internal, naming the operation, in a forked child of the process that made this.
+  void check_process(const char* operation) const { mark_.check(operation, "communicator", name_); }
 
   /// The backend's part: arguments are checked and counted, and size() > 0.
   virtual void do_all_gather(Stream& stream, const Tensor& shard, const Tensor& full) = 0;
@@ -146,6 +153,7 @@ class Communicator {
   int rank_;
   int size_;
   std::string name_;
+  ProcessMark mark_;
   CollectiveCounters counters_;
   std::vector<Exposed> windows_;
 };

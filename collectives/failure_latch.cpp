@@ -2,21 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 namespace shoal::collectives {
 
+FailureLatch::~FailureLatch() { delete failure_.load(); }
+
 void FailureLatch::set(ErrorCode code, std::string text, int rank) {
-  State expected = State::Clear;
-  if (!state_.compare_exchange_strong(expected, State::Writing)) return;
-  code_ = code;
-  text_ = std::move(text);
-  rank_ = rank;
-  state_.store(State::Set);
+  if (is_set()) return;
+  auto failure = std::make_unique<const Failure>(Failure{code, std::move(text), rank});
+  const Failure* expected = nullptr;
+  if (failure_.compare_exchange_strong(expected, failure.get())) failure.release();
 }
 
 void FailureLatch::raise(std::string_view operation) const {
-  throw Error(code_, fmt::format("[{}] {}", operation, text_), rank_);
+  const Failure& failure = *failure_.load();
+  throw Error(failure.code, fmt::format("[{}] {}", operation, failure.text), failure.rank);
 }
 
 }  // namespace shoal::collectives

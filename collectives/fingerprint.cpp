@@ -29,8 +29,8 @@ bool is_same_operation(const Fingerprint& a, const Fingerprint& b) {
 }
 
 std::string describe(const Fingerprint& fingerprint) {
-  const std::string_view name = collective_name(fingerprint.kind);
-  if (fingerprint.kind == CollectiveKind::Barrier) return std::string(name);
+  const char* name = collective_name(fingerprint.kind);
+  if (fingerprint.kind == CollectiveKind::Barrier) return name;
   return fmt::format("{} ({} bytes, {}{})", name, fingerprint.bytes, dtype_name(fingerprint.dtype),
                      describe_detail(fingerprint));
 }

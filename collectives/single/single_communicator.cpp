@@ -26,19 +26,33 @@ using collectives::Window;
 
 /// What outlives the communicator in its operations.
 struct State {
+  explicit State(std::shared_ptr<const State> parent) : parent(std::move(parent)) {}
+
+  std::shared_ptr<const State> parent;  // of what this was split off, whose abort holds here too
   collectives::FailureLatch failure;
   std::deque<std::atomic<std::uint64_t>> versions;  // by window; elements stay where they are
 };
 
+/// Streams may publish in another order than the calls had; versions never go back.
+void raise_to(std::atomic<std::uint64_t>& current, std::uint64_t version) {
+  std::uint64_t seen = current.load(std::memory_order_relaxed);
+  while (seen < version && !current.compare_exchange_weak(seen, version, std::memory_order_acq_rel)) {
+  }
+}
+
 class SingleCommunicator final : public collectives::Communicator {
  public:
-  explicit SingleCommunicator(std::string name) : Communicator(0, 1, std::move(name)) {}
+  SingleCommunicator(std::string name, std::shared_ptr<const State> parent)
+      : Communicator(0, 1, std::move(name)), state_(std::make_shared<State>(std::move(parent))) {}
 
   std::unique_ptr<Communicator> split(int /*color*/, int /*key*/, std::string name) override {
-    return make_communicator(std::move(name));
+    check_process("split");
+    check(*state_, "split");
+    return std::make_unique<SingleCommunicator>(std::move(name), state_);
   }
 
   void abort(const std::string& reason) override {
+    check_process("abort");
     state_->failure.set(ErrorCode::Aborted, fmt::format("aborted by rank 0 of '{}': {}", name(), reason), 0);
     process_gate().notify();
   }
@@ -73,17 +87,18 @@ class SingleCommunicator final : public collectives::Communicator {
 
   Window do_expose(const Tensor& shard) override {
     state_->versions.emplace_back(0);
-    shards_.push_back(shard);
-    return Window{static_cast<int>(shards_.size()) - 1};
+    exposed_.push_back({shard, 0});
+    return Window{static_cast<int>(exposed_.size()) - 1};
   }
   void do_publish(Stream& stream, Window window, std::uint64_t version) override {
+    Exposed& exposed = exposed_[static_cast<std::size_t>(window.id)];
     std::atomic<std::uint64_t>* current = &state_->versions[static_cast<std::size_t>(window.id)];
-    stream.run("publish", {shards_[static_cast<std::size_t>(window.id)]}, {},
-               [state = state_, current, version](Workers&) {
-                 check(*state, "publish");
-                 current->store(version, std::memory_order_release);
-                 process_gate().notify();
-               });
+    stream.run("publish", {exposed.shard}, {}, [state = state_, current, version](Workers&) {
+      check(*state, "publish");
+      raise_to(*current, version);
+      process_gate().notify();
+    });
+    exposed.version = version;
   }
   void do_gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) override;
   void do_await_readers(Stream& stream) override {
@@ -91,17 +106,22 @@ class SingleCommunicator final : public collectives::Communicator {
   }
 
   static void check(const State& state, const char* operation) {
-    if (state.failure.is_set()) state.failure.raise(operation);
+    for (const State* at = &state; at != nullptr; at = at->parent.get()) {
+      if (at->failure.is_set()) at->failure.raise(operation);
+    }
   }
+
+  struct Exposed {
+    Tensor shard;
+    std::uint64_t version = 0;  // of the last call of publish, which its stream may not have come to
+  };
 
   void enqueue_copy(Stream& stream, CollectiveKind kind, const Tensor& src, const Tensor& dst);
   void enqueue_sum(Stream& stream, CollectiveKind kind, const Tensor& src, const Tensor& dst, Fold fold);
 
-  std::shared_ptr<State> state_ = std::make_shared<State>();
-  std::vector<Tensor> shards_;  // by window
+  std::shared_ptr<State> state_;
+  std::vector<Exposed> exposed_;  // by window
 };
-
-const char* literal_name(CollectiveKind kind) { return collectives::collective_name(kind).data(); }
 
 void copy_all(const Tensor& src, const Tensor& dst) {
   if (src.num_bytes() == 0 || src.data() == dst.data()) return;
@@ -109,7 +129,7 @@ void copy_all(const Tensor& src, const Tensor& dst) {
 }
 
 void SingleCommunicator::enqueue_copy(Stream& stream, CollectiveKind kind, const Tensor& src, const Tensor& dst) {
-  const char* name = literal_name(kind);
+  const char* name = collectives::collective_name(kind);
   const ByteRanges writes = src.data() == dst.data() ? ByteRanges{} : ByteRanges{dst};
   stream.run(name, {src}, writes, [state = state_, name, src, dst](Workers&) {
     check(*state, name);
@@ -120,7 +140,7 @@ void SingleCommunicator::enqueue_copy(Stream& stream, CollectiveKind kind, const
 void SingleCommunicator::enqueue_sum(Stream& stream, CollectiveKind kind, const Tensor& src, const Tensor& dst,
                                      Fold fold) {
   if (fold == Fold::Replace) return enqueue_copy(stream, kind, src, dst);
-  const char* name = literal_name(kind);
+  const char* name = collectives::collective_name(kind);
   stream.run(name, {src}, {dst}, [state = state_, name, src, dst, fold](Workers&) {
     check(*state, name);
     const void* const source = src.data();
@@ -129,10 +149,17 @@ void SingleCommunicator::enqueue_sum(Stream& stream, CollectiveKind kind, const 
 }
 
 void SingleCommunicator::do_gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) {
-  const Tensor shard = shards_[static_cast<std::size_t>(window.id)];
+  const auto& [shard, published] = exposed_[static_cast<std::size_t>(window.id)];
+  if (version > published) {
+    fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("[gather] version {} of window {} of '{}' has not been published, {} is the last; rank 0 is alone, "
+                    "so publish it before",
+                    version, window.id, name(), published));
+  }
   const std::atomic<std::uint64_t>* current = &state_->versions[static_cast<std::size_t>(window.id)];
   const ByteRanges writes = shard.data() == full.data() ? ByteRanges{} : ByteRanges{full};
-  stream.run_polled("gather", {shard}, writes, [state = state_, current, version, shard, full](Workers&) {
+  stream.run_polled("gather", {shard}, writes, [state = state_, current, version, shard = shard, full](Workers&) {
     check(*state, "gather");
     if (current->load(std::memory_order_acquire) < version) return Progress::Pending;
     copy_all(shard, full);
@@ -143,7 +170,7 @@ void SingleCommunicator::do_gather(Stream& stream, Window window, const Tensor& 
 }  // namespace
 
 std::unique_ptr<collectives::Communicator> make_communicator(std::string name) {
-  return std::make_unique<SingleCommunicator>(std::move(name));
+  return std::make_unique<SingleCommunicator>(std::move(name), nullptr);
 }
 
 }  // namespace shoal::single

@@ -8,9 +8,9 @@
 #include "shoal/collectives/threads/thread_group.h"
 
 namespace shoal::threads {
-namespace {
+void Meetings::make_children(SplitRecord& record, const ThreadGroup& parent) {
+  std::erase_if(children_, [](const std::weak_ptr<ThreadGroup>& child) { return child.expired(); });
 
-void make_children(SplitRecord& record, const ThreadGroup& parent) {
   std::vector<int> order(record.slots.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int a, int b) {
@@ -27,11 +27,30 @@ void make_children(SplitRecord& record, const ThreadGroup& parent) {
       record.slot(order[i]).child = child;
       record.slot(order[i]).child_rank = static_cast<int>(i - begin);
     }
+    children_.push_back(child);
+    if (abort_) child->abort(abort_->text, abort_->rank);
     begin = end;
   }
 }
 
-}  // namespace
+std::vector<std::shared_ptr<ThreadGroup>> Meetings::live_children() const {
+  std::vector<std::shared_ptr<ThreadGroup>> live;
+  for (const std::weak_ptr<ThreadGroup>& child : children_) {
+    if (auto group = child.lock()) live.push_back(std::move(group));
+  }
+  return live;
+}
+
+std::vector<std::shared_ptr<ThreadGroup>> Meetings::children() {
+  const std::lock_guard lock(mutex_);
+  return live_children();
+}
+
+std::vector<std::shared_ptr<ThreadGroup>> Meetings::abort(const std::string& text, int rank) {
+  const std::lock_guard lock(mutex_);
+  if (!abort_) abort_ = {text, rank};
+  return live_children();
+}
 
 WindowRecord& Meetings::join_window(int rank, std::size_t index, const Tensor& shard) {
   const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,11 +68,25 @@ class Meetings {
   /// Enters rank `rank`'s request; whoever comes last makes the children, of groups like `parent`.
   SplitRecord& join_split(int rank, std::size_t index, SplitRequest request, const ThreadGroup& parent);
 
+  /// The groups that were made here and still exist. Those that are made later are aborted at once.
+  std::vector<std::shared_ptr<ThreadGroup>> abort(const std::string& text, int rank);
+  std::vector<std::shared_ptr<ThreadGroup>> children();
+
  private:
+  struct Abort {
+    std::string text;
+    int rank = -1;
+  };
+
+  void make_children(SplitRecord& record, const ThreadGroup& parent);
+  std::vector<std::shared_ptr<ThreadGroup>> live_children() const;
+
   int world_size_;
   std::mutex mutex_;
   std::deque<WindowRecord> windows_;
   std::deque<SplitRecord> splits_;
+  std::vector<std::weak_ptr<ThreadGroup>> children_;
+  std::optional<Abort> abort_;
 };
 
 }  // namespace shoal::threads

@@ -34,6 +34,7 @@ bool run_pieces(const BusyScope& scope, Workers& workers, std::int64_t numel, st
     if (!scope.may_run()) return;
     body(index * piece, std::min(numel, (index + 1) * piece));
     member.state().progress.fetch_add(1, std::memory_order_relaxed);
+    workers.note_progress();
   };
   const std::int64_t num_pieces = ceil_div(numel, piece);
   if (num_workers > 1) {
@@ -51,10 +52,10 @@ void Member::advance() const {
   process_gate().notify();
 }
 
-BusyScope::BusyScope(const Member& member) : member_(member) { member_.state().num_busy.fetch_add(1); }
+BusyScope::BusyScope(const Member& member) : member_(member) { member_.state().busy.enter(); }
 
 BusyScope::~BusyScope() {
-  member_.state().num_busy.fetch_sub(1);
+  member_.state().busy.leave();
   if (!may_run()) process_gate().notify();
 }
 

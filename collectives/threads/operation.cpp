@@ -10,15 +10,12 @@
 namespace shoal::threads {
 namespace {
 
-// A literal in collective_name, hence ended by a zero.
-const char* literal_name(collectives::CollectiveKind kind) { return collectives::collective_name(kind).data(); }
-
 constexpr std::uint64_t kUnnumbered = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
 Operation::Operation(std::shared_ptr<Member> member, const Post& post)
-    : member_(std::move(member)), name_(literal_name(post.fingerprint.kind)), post_(post) {}
+    : member_(std::move(member)), name_(collectives::collective_name(post.fingerprint.kind)), post_(post) {}
 
 Operation::Operation(std::shared_ptr<Member> member, const char* name) : member_(std::move(member)), name_(name) {
   post_.sequence = kUnnumbered;
@@ -113,7 +110,7 @@ Progress Operation::raise_when_quiet() {
   group().failure().raise(name_);
 }
 
-void Operation::check_stall() {
+void Operation::check_stall(Workers& workers) {
   for (int peer = 0; peer < size(); ++peer) {
     if ((wait_.only >= 0 && wait_.only != peer) || !group().has_given_up(wait_, peer)) continue;
     fail(ErrorCode::CommFailure,
@@ -126,6 +123,7 @@ void Operation::check_stall() {
     is_watched_ = true;
     seen_progress_ = progress;
     moved_at_ = now;
+    workers.note_progress();
     return;
   }
   if (now - moved_at_ < group().options().deadline) return;

@@ -60,8 +60,9 @@ class Operation {
   void fail(ErrorCode code, const std::string& what);
   /// Throws the group's failure once no member touches another's memory; Pending until then.
   Progress raise_when_quiet();
-  /// Fails the group where a peer has left for good, or nothing has moved for the deadline.
-  void check_stall();
+  /// Fails the group where a peer has left for good, or nothing has moved for the deadline. What any member has moved
+  /// puts off the deadlines of this device's streams, too.
+  void check_stall(Workers& workers);
   void finish() { is_finished_ = true; }
 
   /// "operation 17, all_gather (40 bytes, fp32)".
@@ -83,7 +84,7 @@ class Operation {
 
 /// The polled task of an operation. `Work` has
 ///   read(Operation&, Workers&): true once this rank needs nothing more of its peers;
-///   is_released(Operation&): true once no peer can touch this rank's buffers.
+///   is_released(Operation&): true once no peer can touch this rank's buffers; without one, once all ranks are done.
 template <typename Work>
 class NumberedTask {
  public:
@@ -96,7 +97,7 @@ class NumberedTask {
       operation_.finish();
       return Progress::Done;
     }
-    operation_.check_stall();
+    operation_.check_stall(workers);
     return operation_.has_failed() ? operation_.raise_when_quiet() : Progress::Pending;
   }
 
@@ -113,7 +114,15 @@ class NumberedTask {
       operation_.mark_done();
       stage_ = Stage::Release;
     }
-    return work_.is_released(operation_);
+    return is_released();
+  }
+
+  bool is_released() {
+    if constexpr (requires { work_.is_released(operation_); }) {
+      return work_.is_released(operation_);
+    } else {
+      return operation_.await({Awaited::Done, operation_.sequence()});
+    }
   }
 
   Operation operation_;

@@ -52,20 +52,12 @@ bool sum_posted(Operation& operation, Workers& workers, collectives::RankOrderSu
 
 }  // namespace
 
-bool AllGatherWork::read(Operation& operation, Workers& workers) {
-  operation.set_wait({Awaited::Post, operation.sequence()});
-  return take_ready(
-      operation, taken, [&](int peer) { return operation.has_post(peer); },
-      [&](int peer) { return copy_part(operation, workers, full + peer * bytes, operation.entry(peer).send, bytes); });
-}
-
-bool AllToAllWork::read(Operation& operation, Workers& workers) {
+bool ExchangeWork::read(Operation& operation, Workers& workers) {
   operation.set_wait({Awaited::Post, operation.sequence()});
   return take_ready(
       operation, taken, [&](int peer) { return operation.has_post(peer); },
       [&](int peer) {
-        const std::byte* send = operation.entry(peer).send + operation.rank() * bytes;
-        return copy_part(operation, workers, recv + peer * bytes, send, bytes);
+        return copy_part(operation, workers, full + peer * bytes, operation.entry(peer).send + offset, bytes);
       });
 }
 
@@ -156,19 +148,23 @@ bool WindowGatherWork::read(Operation& operation, Workers& workers) {
 
 Progress PublishTask::operator()(Workers& /*workers*/) {
   if (operation_.has_failed()) return operation_.raise_when_quiet();
-  window_->slot(operation_.rank()).version.store(version_, std::memory_order_release);
+  // Streams of one rank may publish in another order than the calls had; versions never go back.
+  std::atomic<std::uint64_t>& version = window_->slot(operation_.rank()).version;
+  std::uint64_t current = version.load(std::memory_order_relaxed);
+  while (current < version_ && !version.compare_exchange_weak(current, version_, std::memory_order_acq_rel)) {
+  }
   operation_.member().advance();
   operation_.finish();
   return Progress::Done;
 }
 
-Progress AwaitReadersTask::operator()(Workers& /*workers*/) {
+Progress AwaitReadersTask::operator()(Workers& workers) {
   if (operation_.has_failed()) return operation_.raise_when_quiet();
   if (has_awaited()) {
     operation_.finish();
     return Progress::Done;
   }
-  operation_.check_stall();
+  operation_.check_stall(workers);
   return operation_.has_failed() ? operation_.raise_when_quiet() : Progress::Pending;
 }
 

@@ -11,24 +11,15 @@ namespace shoal::threads {
 // What a rank does in each kind of operation, as the `Work` of a NumberedTask. `bytes` is always that of one rank's
 // part.
 
-/// full part of rank p = what p sends, taken as soon as p has posted.
-struct AllGatherWork {
+/// Part p of `full` = the bytes from `offset` on of what rank p sends, taken as soon as p has posted: 0 for an
+/// all_gather; for an all_to_all, this rank's part.
+struct ExchangeWork {
   std::byte* full;
   std::int64_t bytes;
+  std::int64_t offset;
   RankSet taken{};
 
   bool read(Operation& operation, Workers& workers);
-  bool is_released(Operation& operation) { return operation.await({Awaited::Done, operation.sequence()}); }
-};
-
-/// Like AllGatherWork, with this rank's part of what p sends.
-struct AllToAllWork {
-  std::byte* recv;
-  std::int64_t bytes;
-  RankSet taken{};
-
-  bool read(Operation& operation, Workers& workers);
-  bool is_released(Operation& operation) { return operation.await({Awaited::Done, operation.sequence()}); }
 };
 
 /// `sum.sources` is filled here, from what the ranks post.
@@ -37,7 +28,6 @@ struct ReduceScatterWork {
   std::int64_t numel;
 
   bool read(Operation& operation, Workers& workers);
-  bool is_released(Operation& operation) { return operation.await({Awaited::Done, operation.sequence()}); }
 };
 
 /// Each rank sums one slice, then copies the other slices from the ranks that own them. A sum that is folded into `out`
@@ -49,7 +39,6 @@ struct AllReduceWork {
   bool is_reduced = false;
 
   bool read(Operation& operation, Workers& workers);
-  bool is_released(Operation& operation) { return operation.await({Awaited::Done, operation.sequence()}); }
 };
 
 struct BroadcastWork {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "shoal/runtime/device/progress_gate.h"
@@ -91,11 +92,13 @@ void ThreadGroup::fail(ErrorCode code, std::string text, int rank) {
   process_gate().notify();
 }
 
+void ThreadGroup::abort(const std::string& text, int rank) {
+  fail(ErrorCode::Aborted, text, rank);
+  for (const auto& child : meetings_.abort(text, rank)) child->abort(text, rank);
+}
+
 bool ThreadGroup::is_quiet() const {
-  for (const RankState& state : ranks_) {
-    if (state.num_busy.load() != 0) return false;
-  }
-  return true;
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& state) { return state.busy.is_idle(); });
 }
 
 std::uint64_t ThreadGroup::progress() const {

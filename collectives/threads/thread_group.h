@@ -11,7 +11,9 @@
 #include "shoal/collectives/factory.h"
 #include "shoal/collectives/failure_latch.h"
 #include "shoal/collectives/fingerprint.h"
+#include "shoal/collectives/threads/busy_count.h"
 #include "shoal/collectives/threads/meetings.h"
+#include "shoal/runtime/device/process_mark.h"
 
 namespace shoal::threads {
 
@@ -37,7 +39,7 @@ struct alignas(64) RankState {
   std::atomic<std::uint64_t> num_posted{0};        // operations are posted in the order of the calls
   std::atomic<std::uint64_t> num_gathers_done{0};  // window gathers end in the order of the calls
   std::atomic<std::uint64_t> progress{0};          // grows with everything that counts as progress
-  std::atomic<int> num_busy{0};                    // threads inside a loop over peers' memory
+  BusyCount busy;                                  // threads inside a loop over peers' memory
   std::atomic<bool> has_left{false};               // the communicator is destroyed; the two counts below hold
   std::uint64_t num_issued = 0;
   std::uint64_t num_gathers_issued = 0;
@@ -80,6 +82,8 @@ class ThreadGroup {
     return rank(of_rank).ring[static_cast<std::ptrdiff_t>(sequence % kRingEntries)];
   }
   Meetings& meetings() { return meetings_; }
+  /// In a forked child nobody is there to be waited for.
+  bool is_forked_copy() const { return mark_.is_forked_copy(); }
 
   /// Whether rank `peer` has got as far as `wait` says.
   bool has(const Wait& wait, int peer) const;
@@ -93,6 +97,8 @@ class ThreadGroup {
   const collectives::FailureLatch& failure() const { return failure_; }
   /// Makes every pending and later operation of every member fail, and wakes them. The first failure stays.
   void fail(ErrorCode code, std::string text, int rank);
+  /// fail with Aborted, for this group and everything that has been or will be split off it.
+  void abort(const std::string& text, int rank);
   /// Whether no thread of any member is in a loop over peers' memory. After a failure none enters one.
   bool is_quiet() const;
 
@@ -103,6 +109,7 @@ class ThreadGroup {
   collectives::CommOptions options_;
   std::string name_;
   std::vector<RankState> ranks_;
+  ProcessMark mark_;
   collectives::FailureLatch failure_;
   Meetings meetings_;
 };

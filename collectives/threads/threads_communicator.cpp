@@ -7,6 +7,7 @@
 #include "shoal/collectives/argument_checks.h"
 #include "shoal/collectives/threads/host_wait.h"
 #include "shoal/collectives/threads/operations.h"
+#include "shoal/runtime/base/deadline.h"
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/device.h"
 
@@ -49,9 +50,12 @@ std::vector<std::unique_ptr<collectives::Communicator>> make_communicators(int w
     fail(ErrorCode::InvalidArgument,
          fmt::format("[make_threads] world size {}; a process can have 1 to {} ranks", world_size, kMaxRanks));
   }
-  if (options.deadline.count() <= 0 || options.chunk_bytes <= 0) {
-    fail(ErrorCode::InvalidArgument, fmt::format("[make_threads] deadline {} ms, chunk {} bytes; both must be positive",
-                                                 options.deadline.count(), options.chunk_bytes));
+  if (options.deadline.count() <= 0 || options.deadline > kLongestDeadline || options.chunk_bytes <= 0) {
+    fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("[make_threads] deadline {} ms, chunk {} bytes; both must be positive, and the deadline at most {} "
+                    "ms (a year)",
+                    options.deadline.count(), options.chunk_bytes, kLongestDeadline.count()));
   }
   const auto group = std::make_shared<ThreadGroup>(world_size, options, name);
   std::vector<std::unique_ptr<collectives::Communicator>> communicators;
@@ -70,12 +74,20 @@ ThreadsCommunicator::~ThreadsCommunicator() {
   state.num_gathers_issued = num_gathers_;
   state.has_left.store(true);  // sequentially consistent, against the busy flags of window gathers
   member_->advance();
-  if (!windows_.empty()) await_quiet_on_host(member_->group());
+  if (windows_.empty()) return;
+  // Loops that begin from here on find the flag; those that run read what goes after this.
+  ThreadGroup& group = member_->group();
+  if (await_running_loops_on_host(group)) return;
+  group.fail(ErrorCode::CommFailure,
+             fmt::format("rank {} of '{}' leaves, and a peer has still not ended reading after {} ms", this->rank(),
+                         group.name(), group.options().deadline.count()),
+             this->rank());
+  await_quiet_on_host(group);
 }
 
 template <typename Work>
 void ThreadsCommunicator::enqueue(Stream& stream, const Call& call, Work work) {
-  const char* name = collectives::collective_name(call.fingerprint.kind).data();  // a literal
+  const char* name = collectives::collective_name(call.fingerprint.kind);
   if (!runs_here(stream, name)) return declare_only(stream, name, call.reads, call.writes);
   const Post post{num_issued_++, call.fingerprint, static_cast<const std::byte*>(call.send),
                   static_cast<const std::byte*>(call.recv), call.receives_from};
@@ -86,7 +98,7 @@ void ThreadsCommunicator::do_all_gather(Stream& stream, const Tensor& shard, con
   Call call{
       {shard}, written_parts(full, shard, rank()), {shard.num_bytes(), 0, CollectiveKind::AllGather, shard.dtype()}};
   call.send = shard.data();
-  enqueue(stream, call, AllGatherWork{full.as<std::byte>(), shard.num_bytes()});
+  enqueue(stream, call, ExchangeWork{full.as<std::byte>(), shard.num_bytes(), 0});
 }
 
 void ThreadsCommunicator::do_reduce_scatter(Stream& stream, const Tensor& full, const Tensor& shard, Fold fold) {
@@ -110,9 +122,10 @@ void ThreadsCommunicator::do_broadcast(Stream& stream, const Tensor& data, int r
 }
 
 void ThreadsCommunicator::do_all_to_all(Stream& stream, const Tensor& send, const Tensor& recv) {
-  Call call{{send}, {recv}, {send.num_bytes() / size(), 0, CollectiveKind::AllToAll, send.dtype()}};
+  const std::int64_t bytes = send.num_bytes() / size();
+  Call call{{send}, {recv}, {bytes, 0, CollectiveKind::AllToAll, send.dtype()}};
   call.send = send.data();
-  enqueue(stream, call, AllToAllWork{recv.as<std::byte>(), send.num_bytes() / size()});
+  enqueue(stream, call, ExchangeWork{recv.as<std::byte>(), bytes, rank() * bytes});
 }
 
 void ThreadsCommunicator::do_send_recv(Stream& stream, const Tensor& send, int to, const Tensor& recv, int from) {
@@ -129,6 +142,7 @@ void ThreadsCommunicator::do_barrier(Stream& stream) {
 }
 
 Window ThreadsCommunicator::do_expose(const Tensor& shard) {
+  check_not_failed("expose");
   WindowRecord& record = member_->group().meetings().join_window(rank(), windows_.size(), shard);
   windows_.push_back(&record);
   member_->advance();
@@ -174,6 +188,8 @@ void ThreadsCommunicator::do_await_readers(Stream& stream) {
 }
 
 std::unique_ptr<collectives::Communicator> ThreadsCommunicator::split(int color, int key, std::string name) {
+  check_process("split");
+  check_not_failed("split");
   ThreadGroup& group = member_->group();
   SplitRecord& record = group.meetings().join_split(rank(), num_splits_++, {color, key, name}, group);
   member_->advance();
@@ -182,13 +198,19 @@ std::unique_ptr<collectives::Communicator> ThreadsCommunicator::split(int color,
   return std::make_unique<ThreadsCommunicator>(std::move(own.child), own.child_rank, std::move(name));
 }
 
+// Before this rank comes: once all have come, a meeting has succeeded, whatever happens next.
+void ThreadsCommunicator::check_not_failed(const char* operation) const {
+  const collectives::FailureLatch& failure = member_->group().failure();
+  if (failure.is_set()) failure.raise(operation);
+}
+
 void ThreadsCommunicator::abort(const std::string& reason) {
+  check_process("abort");
   ThreadGroup& group = member_->group();
-  group.fail(ErrorCode::Aborted, fmt::format("aborted by rank {} of '{}': {}", rank(), group.name(), reason), rank());
-  if (await_quiet_on_host(group)) return;
+  group.abort(fmt::format("aborted by rank {} of '{}': {}", rank(), group.name(), reason), rank());
+  if (await_all_quiet_on_host(group)) return;
   throw Error(ErrorCode::Timeout,
-              fmt::format("[abort] a member of '{}' is still copying after {} ms", group.name(),
-                          group.options().deadline.count()),
+              fmt::format("[abort] a member of '{}', or of what was split off it, does not end its copy", group.name()),
               rank());
 }
 

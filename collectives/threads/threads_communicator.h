@@ -21,7 +21,8 @@ class ThreadsCommunicator final : public collectives::Communicator {
  public:
   ThreadsCommunicator(std::shared_ptr<ThreadGroup> group, int rank, std::string name);
   /// Tells peers, so that they fail at once where they would need this rank again. Operations that its streams still
-  /// hold go on. Afterwards no peer reads an exposed shard.
+  /// hold go on. Waits until no peer reads an exposed shard; where that takes longer than the deadline, the group
+  /// fails, which ends the loop that reads it.
   ~ThreadsCommunicator() override;
 
   std::unique_ptr<Communicator> split(int color, int key, std::string name) override;
@@ -51,6 +52,7 @@ class ThreadsCommunicator final : public collectives::Communicator {
   /// Numbers the operation and puts it on the stream.
   template <typename Work>
   void enqueue(Stream& stream, const Call& call, Work work);
+  void check_not_failed(const char* operation) const;
 
   std::shared_ptr<Member> member_;
   std::vector<WindowRecord*> windows_;

@@ -1,5 +1,7 @@
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "shoal/collectives/communicator.h"
 #include "shoal/tests/collectives/collective_rig.h"
@@ -63,6 +65,45 @@ TEST_P(SplitTest, PartAndWhole_OutliveEachOther) {
     whole.reset();
     part->barrier(r.stream);
     r.stream.synchronize();
+  });
+}
+
+// What a rank waits in may be a part of a part: an abort of the whole reaches it there.
+TEST_P(SplitTest, AbortOfTheWhole_FailsEveryPartWithTheReason) {
+  const auto errors = collect_errors(GetParam(), {}, [](Rank& r) {
+    DeviceArray x(r.device, 5, DType::F32);
+    const auto stream = r.device.make_stream(StreamRole::Gather, "inner");
+    const auto part = r.comm.split(0, 0, "part");
+    const auto inner = part->split(0, 0, "inner");
+    if (r.rank == 0) r.comm.abort("the user pressed a key");
+    inner->all_reduce(*stream, x.tensor(), x.tensor(), Fold::Replace);
+    const auto expect_aborted = [](const std::function<void()>& call) {
+      try {
+        call();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::Aborted) << error.what();
+        EXPECT_NE(std::string(error.what()).find("aborted by rank 0 of 'world': the user pressed a key"),
+                  std::string::npos)
+            << error.what();
+      }
+    };
+    expect_aborted([&] { stream->synchronize(); });
+    expect_aborted([&] { r.comm.split(0, 0, "too late"); });
+    expect_aborted([&] { part->split(0, 0, "too late"); });
+  });
+  for (const RankError& error : errors) EXPECT_EQ(error.code, std::nullopt) << error.text;
+}
+
+TEST_P(SplitTest, AbortOfAPart_LeavesTheWholeAlone) {
+  run_collective(GetParam(), {}, [](Rank& r) {
+    const auto part = r.comm.split(0, 0, "part");
+    part->abort("only this");
+    r.comm.barrier(r.stream);
+    r.stream.synchronize();
+    const auto other = r.device.make_stream(StreamRole::Gather, "of the part");
+    part->barrier(*other);
+    EXPECT_THROW(other->synchronize(), Error);
   });
 }
 

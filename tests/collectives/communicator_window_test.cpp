@@ -112,6 +112,29 @@ TEST_P(WindowTest, SeveralWindowsAndEmptyShards_AreKeptApart) {
   });
 }
 
+// Version 2 is published on a free stream before version 1 on a held one.
+TEST_P(WindowTest, PublishOnTwoStreams_NeverTakesAVersionBack) {
+  RigOptions options;
+  options.comm.deadline = std::chrono::milliseconds(5000);
+  options.runtime.deadline = options.comm.deadline;
+  run_collective(GetParam(), options, [](Rank& r) {
+    DeviceArray shard(r.device, 10, DType::F32);
+    DeviceArray full(r.device, 10 * r.world_size, DType::F32);
+    const auto held = r.device.make_stream(StreamRole::Copy, "held");
+    const Window window = r.comm.expose(shard.tensor());
+    std::atomic<bool> is_let_go{false};
+    held->run_polled("hold", {}, {}, [&](Workers&) { return is_let_go ? Progress::Done : Progress::Pending; });
+    r.comm.publish(*held, window, 1);
+    r.comm.publish(r.stream, window, 2);
+    r.stream.synchronize();
+    is_let_go = true;
+    held->synchronize();
+    r.comm.gather(r.stream, window, full.tensor(), 2);
+    r.comm.await_readers(r.stream);
+    r.stream.synchronize();
+  });
+}
+
 // The last rank's gather cannot start before it is let go. Until then await_readers must hold everybody else, however
 // much else they do.
 TEST_P(WindowPeersTest, AwaitReaders_HoldsTheWriterUntilTheSlowestReaderIsDone) {

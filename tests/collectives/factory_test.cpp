@@ -36,6 +36,9 @@ TEST(Factory, Threads_RefusesWhatCannotWork) {
   CommOptions no_deadline;
   no_deadline.deadline = std::chrono::milliseconds(0);
   EXPECT_THROW(make_threads(2, no_deadline), Error);
+  CommOptions endless;
+  endless.deadline = std::chrono::milliseconds::max();
+  EXPECT_THROW(make_threads(2, endless), Error);
   CommOptions no_chunk;
   no_chunk.chunk_bytes = 0;
   EXPECT_THROW(make_threads(2, no_chunk), Error);
@@ -72,6 +75,74 @@ TEST(Factory, SimDevice_DeclaresOnly) {
     comm.barrier(*stream);
     stream->synchronize();
   });
+}
+
+// Nobody else could publish it: waiting would be for ever.
+TEST(Factory, Single_GatherOfAVersionNotPublished_IsRefused) {
+  const auto device = Runtime().open_device(DeviceKind::Host);
+  const auto stream = device->make_stream(StreamRole::Gather, "gather");
+  const auto comm = make_single();
+  DeviceArray shard(*device, 10, DType::F32);
+  DeviceArray full(*device, 10, DType::F32);
+  const collectives::Window window = comm->expose(shard.tensor());
+  comm->publish(*stream, window, 3);
+  comm->gather(*stream, window, full.tensor(), 3);
+  const std::int64_t num_calls = comm->counters().total_calls();
+  try {
+    comm->gather(*stream, window, full.tensor(), 4);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("version 4 of window 0"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(comm->counters().total_calls(), num_calls);
+  stream->synchronize();
+}
+
+TEST(Factory, PublishThatWasRefused_CanBeTriedAgain) {
+  RuntimeOptions options;
+  options.check_hazards = true;
+  const auto device = Runtime(options).open_device(DeviceKind::Host);
+  const auto compute = device->make_stream(StreamRole::Compute, "compute");
+  const auto gather = device->make_stream(StreamRole::Gather, "gather");
+  const auto written = device->make_event("written");
+  const auto comm = make_single();
+  DeviceArray shard(*device, 10, DType::F32);
+  const collectives::Window window = comm->expose(shard.tensor());
+  compute->fill(shard.tensor().data(), 0, shard.tensor().num_bytes());
+  compute->record(*written);
+  EXPECT_THROW(comm->publish(*gather, window, 1), Error);  // does not wait for the fill
+  gather->wait(*written);
+  comm->publish(*gather, window, 1);
+  gather->synchronize();
+}
+
+// All on one thread, so that it is certain what moves when: each try of "peer" takes longer than the stream's deadline,
+// and lets rank 1 do one operation more.
+TEST(Factory, Threads_ProgressOfAPeer_PutsOffTheDeadlineOfTheStreamToo) {
+  constexpr int kOperations = 4;
+  constexpr std::chrono::milliseconds kDeadline{10};
+  const auto communicators = make_threads(2);
+  const auto device = Runtime().open_device(DeviceKind::Host, 0);
+  const auto peers_device = Runtime().open_device(DeviceKind::Host, 1);
+  const auto stream = device->make_stream(StreamRole::Reduce, "reduce");
+  const auto peers_stream = peers_device->make_stream(StreamRole::Reduce, "peer's");
+  for (int i = 0; i < kOperations; ++i) communicators[0]->send_recv(*stream, {}, 0, {}, 0);
+  communicators[0]->barrier(*stream);
+  const auto driver = device->make_stream(StreamRole::Copy, "driver");
+  driver->run_polled("peer", {}, {}, [&, num_issued = 0](Workers&) mutable {
+    const auto until = std::chrono::steady_clock::now() + kDeadline;
+    while (std::chrono::steady_clock::now() <= until) {
+    }
+    if (num_issued++ < kOperations) {
+      communicators[1]->send_recv(*peers_stream, {}, 0, {}, 0);
+      return Progress::Pending;
+    }
+    communicators[1]->barrier(*peers_stream);
+    return Progress::Done;
+  });
+  stream->synchronize(kDeadline);
+  peers_stream->synchronize();
 }
 
 TEST(Factory, UnorderedUseOfABuffer_IsRefusedByACheckingDevice_AndPeersLearnOfIt) {

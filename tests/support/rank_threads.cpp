@@ -18,21 +18,11 @@ struct Outcome {
   std::exception_ptr error;
 };
 
-/// How far an error is from the cause: 0 for a body's own, more for what peers are told.
-int distance_from_cause(const std::exception_ptr& error) {
+int distance_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& e) {
-    switch (e.code()) {
-      case ErrorCode::CommFailure:
-        return 1;
-      case ErrorCode::Timeout:
-        return 2;
-      case ErrorCode::Aborted:
-        return 3;
-      default:
-        return 0;
-    }
+    return distance_from_cause(e.code());
   } catch (...) {
     return 0;
   }
@@ -86,7 +76,7 @@ void run_ranks(int world_size, const RuntimeOptions& options, const std::functio
 
   std::exception_ptr first;
   for (const std::exception_ptr& error : in_order) {
-    if (!first || distance_from_cause(error) < distance_from_cause(first)) first = error;
+    if (!first || distance_of(error) < distance_of(first)) first = error;
   }
   if (first) std::rethrow_exception(first);
 }
