@@ -18,6 +18,8 @@ struct AdamWUpdate {
 /// One step of AdamW (Loshchilov and Hutter 2019) with the gradient (g / (seed count)) clip_factor:
 ///   w -= lr decay w;  m += (1 - beta1)(grad - m);  v = beta2 v + (1 - beta2) grad^2;
 ///   w -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon).
+/// t is the block's step. It counts every step, those that wrote nothing because the block said skip included: after a
+/// skipped step the corrections are a step ahead of the moments, for good.
 /// Elementwise: any split into calls gives the same bits. Nothing is written when the block says skip. g is not
 /// changed.
 void adamw_update(Stream& stream, const AdamWUpdate& t);

@@ -54,6 +54,12 @@ void ArgsCheck::num_dims(const NamedTensor& arg, DType dtype, int num_dims) cons
                                                arg.tensor.shape().to_string(), num_dims));
 }
 
+void ArgsCheck::feature_rows(const NamedTensor& arg) const {
+  num_dims(arg, DType::F32, 2);
+  const Shape& shape = arg.tensor.shape();
+  if (shape[0] > 0 && shape[1] == 0) reject("the number of features", 0, "at least 1");
+}
+
 void ArgsCheck::numel(const NamedTensor& arg, DType dtype, std::int64_t numel) const {
   defined(arg, dtype);
   if (arg.tensor.numel() == numel) return;

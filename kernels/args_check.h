@@ -27,6 +27,8 @@ class ArgsCheck {
   void shape(const NamedTensor& arg, DType dtype, const Shape& want) const;
   /// Defined, of `dtype`, and with `num_dims` dimensions.
   void num_dims(const NamedTensor& arg, DType dtype, int num_dims) const;
+  /// F32, (R, C), with at least one feature where there are rows.
+  void feature_rows(const NamedTensor& arg) const;
   /// Defined, of `dtype`, and with `numel` elements in any shape.
   void numel(const NamedTensor& arg, DType dtype, std::int64_t numel) const;
   /// Defined and of `dtype`, in any shape.

@@ -20,6 +20,9 @@ std::int64_t attention_backward_workspace_bytes(const AttentionShape& shape, int
 /// Causal attention: out = softmax(q k^T / sqrt(D), keys after the query masked) v, per batch entry and head, without
 /// ever storing the T x T matrix. F32. qkv (B, T, 3, H, D), out (B, T, H, D), log_sum_exp (B, H, T): per query the log
 /// of the softmax's denominator (of scaled scores), which the backward needs; none when no gradient is wanted.
+///
+/// Finite inputs of later positions never reach an earlier one. A value that is not finite may: near the mask zeros
+/// multiply it, here and in the backward, and make NaN of results up to 11 positions across the mask.
 void attention_forward(Stream& stream, const AttentionShape& shape, const Tensor& qkv, const Tensor& out,
                        const Tensor& log_sum_exp);
 

@@ -27,21 +27,17 @@ Shape output_shape(const Conv2dShape& s) { return {s.batch, s.out_height(), s.ou
 
 }  // namespace
 
-std::int64_t Conv2dShape::flops() const {
-  return 2 * batch * out_height() * out_width() * out_channels * in_channels * kernel * kernel;
-}
-
-std::int64_t conv2d_forward_workspace_bytes(const Conv2dShape& shape, int /*num_workers*/) {
+std::int64_t conv2d_forward_workspace_bytes(const Conv2dShape& shape) {
   check_shape("conv2d_forward_workspace_bytes", shape);
   return workspace_bytes_for(host::conv2d_forward_scratch(shape));
 }
 
-std::int64_t conv2d_backward_input_workspace_bytes(const Conv2dShape& shape, int /*num_workers*/) {
+std::int64_t conv2d_backward_input_workspace_bytes(const Conv2dShape& shape) {
   check_shape("conv2d_backward_input_workspace_bytes", shape);
   return workspace_bytes_for(host::conv2d_backward_input_scratch(shape));
 }
 
-std::int64_t conv2d_backward_weight_workspace_bytes(const Conv2dShape& shape, int /*num_workers*/) {
+std::int64_t conv2d_backward_weight_workspace_bytes(const Conv2dShape& shape) {
   check_shape("conv2d_backward_weight_workspace_bytes", shape);
   return workspace_bytes_for(host::conv2d_backward_weight_scratch(shape));
 }

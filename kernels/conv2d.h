@@ -22,19 +22,16 @@ struct Conv2dShape {
 
   std::int64_t out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
   std::int64_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
-  /// Multiplications and additions of one forward: 2 * batch * out_height * out_width * out_channels * in_channels *
-  /// kernel^2.
-  std::int64_t flops() const;
 };
 
-/// Bytes of scratch that each call needs when a task may use `num_workers` threads; 0 is possible. Pure in its
-/// arguments. Throws InvalidArgument for a shape that has no output.
-std::int64_t conv2d_forward_workspace_bytes(const Conv2dShape& shape, int num_workers);
-std::int64_t conv2d_backward_input_workspace_bytes(const Conv2dShape& shape, int num_workers);
-std::int64_t conv2d_backward_weight_workspace_bytes(const Conv2dShape& shape, int num_workers);
+/// Bytes of scratch that each call needs, with any number of workers; 0 is possible. Throws InvalidArgument for a shape
+/// that has no output.
+std::int64_t conv2d_forward_workspace_bytes(const Conv2dShape& shape);
+std::int64_t conv2d_backward_input_workspace_bytes(const Conv2dShape& shape);
+std::int64_t conv2d_backward_weight_workspace_bytes(const Conv2dShape& shape);
 
 /// y[b,p,q,o] = sum over i,r,s of x[b, p*stride - padding + r, q*stride - padding + s, i] * w[o,i,r,s], zero outside
-/// the image. workspace: U8 of at least the bytes above, for the device's num_workers(). A batch of 0 is legal.
+/// the image. workspace: U8 of at least the bytes above. A batch of 0 is legal.
 void conv2d_forward(Stream& stream, const Conv2dShape& shape, const Tensor& x, const Tensor& w, const Tensor& y,
                     const Tensor& workspace);
 

@@ -4,20 +4,10 @@
 #include "shoal/kernels/host/layer_norm.h"
 
 namespace shoal::kernels {
-namespace {
-
-/// (R, C) with at least one feature where there are rows.
-void check_rows(const ArgsCheck& check, const Tensor& x) {
-  check.num_dims({"x", x}, DType::F32, 2);
-  if (x.shape()[0] > 0 && x.shape()[1] == 0) check.reject("the number of features", 0, "at least 1");
-}
-
-}  // namespace
-
 void layer_norm_forward(Stream& stream, const LayerNormForward& t) {
   const ArgsCheck check("layer_norm_forward");
   check.host_stream(stream);
-  check_rows(check, t.x);
+  check.feature_rows({"x", t.x});
   const Shape per_row{t.x.shape()[0]};
   const Shape per_feature{t.x.shape()[1]};
   check.shape({"gamma", t.gamma}, DType::F32, per_feature);
@@ -34,7 +24,7 @@ void layer_norm_forward(Stream& stream, const LayerNormForward& t) {
 void layer_norm_backward(Stream& stream, const LayerNormBackward& t) {
   const ArgsCheck check("layer_norm_backward");
   check.host_stream(stream);
-  check_rows(check, t.x);
+  check.feature_rows({"x", t.x});
   const Shape per_row{t.x.shape()[0]};
   const Shape per_feature{t.x.shape()[1]};
   check.shape({"dy", t.dy}, DType::F32, t.x.shape());

@@ -16,7 +16,8 @@ struct LayerNormForward {
   float epsilon = 1e-5f;
 };
 
-/// y = gamma (x - mean) rstd + beta, with mean and biased variance over each row.
+/// y = gamma (x - mean) rstd + beta, with mean and biased variance over each row. The mean that is taken off here has
+/// more digits than fp32; the one that is written is rounded.
 void layer_norm_forward(Stream& stream, const LayerNormForward& t);
 
 struct LayerNormBackward {
@@ -27,7 +28,8 @@ struct LayerNormBackward {
   GradTarget dgamma, dbeta;  // (C); summed over rows in a fixed order
 };
 
-/// Gradients of layer_norm_forward.
+/// Gradients of layer_norm_forward, with the rounded mean: rows whose mean is far larger than their deviation see xhat
+/// shifted by up to 2^-24 |mean| rstd.
 void layer_norm_backward(Stream& stream, const LayerNormBackward& t);
 
 }  // namespace shoal::kernels

@@ -12,7 +12,7 @@ namespace shoal::kernels {
 
 /// y[b,p,q,c] = max of the window x window block at (p * window, q * window); rows and columns that fill no window are
 /// dropped. y (B, H / window, W / window, C), argmax the same shape, U8: index of the (first) largest within the
-/// window, or none.
+/// window, or none. window: 1 to 16, so that the index fits.
 void max_pool_forward(Stream& stream, const Tensor& x, int window, const Tensor& y, const Tensor& argmax);
 
 /// dx (+)= dy at the places that argmax names, 0 elsewhere.

@@ -4,21 +4,11 @@
 #include "shoal/kernels/host/rms_norm.h"
 
 namespace shoal::kernels {
-namespace {
-
-/// (R, C) with at least one feature where there are rows.
-void check_rows(const ArgsCheck& check, const Tensor& x) {
-  check.num_dims({"x", x}, DType::F32, 2);
-  if (x.shape()[0] > 0 && x.shape()[1] == 0) check.reject("the number of features", 0, "at least 1");
-}
-
-}  // namespace
-
 void rms_norm_forward(Stream& stream, const Tensor& x, const Tensor& gamma, const Tensor& y, const Tensor& rrms,
                       float epsilon) {
   const ArgsCheck check("rms_norm_forward");
   check.host_stream(stream);
-  check_rows(check, x);
+  check.feature_rows({"x", x});
   check.shape({"gamma", gamma}, DType::F32, {x.shape()[1]});
   check.shape({"y", y}, DType::F32, x.shape());
   if (rrms.is_defined()) check.shape({"rrms", rrms}, DType::F32, {x.shape()[0]});
@@ -29,7 +19,7 @@ void rms_norm_forward(Stream& stream, const Tensor& x, const Tensor& gamma, cons
 void rms_norm_backward(Stream& stream, const RmsNormBackward& t) {
   const ArgsCheck check("rms_norm_backward");
   check.host_stream(stream);
-  check_rows(check, t.x);
+  check.feature_rows({"x", t.x});
   const Shape per_feature{t.x.shape()[1]};
   check.shape({"dy", t.dy}, DType::F32, t.x.shape());
   check.shape({"rrms", t.rrms}, DType::F32, {t.x.shape()[0]});

@@ -1,9 +1,12 @@
 # L3: one op per file set. Files under host/isa are compiled once per instruction set, each into its own namespace.
 file(GLOB isa_sources CONFIGURE_DEPENDS kernels/host/isa/*.cpp)
 if(SHOAL_SANITIZER STREQUAL "address")
-  # Every lane operation would be checked, and every vector surrounded: twenty times the compile time. What matters
-  # here, reads and writes of tensors, is still checked.
-  set_source_files_properties(${isa_sources} PROPERTIES COMPILE_OPTIONS "-fno-sanitize=undefined;--param=asan-stack=0")
+  # What matters in here, reads and writes of tensors and of arrays on the stack, is checked; every lane of every
+  # operation is not, and loops stay as they are: a fourth of the compile time.
+  set_source_files_properties(${isa_sources} PROPERTIES
+    COMPILE_OPTIONS "-O2;-fno-sanitize=undefined;-fno-sanitize-address-use-after-scope")
+  file(GLOB host_sources CONFIGURE_DEPENDS kernels/host/*.cpp)
+  set_source_files_properties(${host_sources} PROPERTIES COMPILE_OPTIONS -fsanitize=alignment)
 endif()
 foreach(isa baseline avx2 avx512)
   set(baseline_flags)

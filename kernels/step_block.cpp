@@ -20,6 +20,8 @@ void begin_step(Stream& stream, const StepStart& start, const Tensor& block) {
   const ArgsCheck check("begin_step");
   check.host_stream(stream);
   check.step_block({"block", block});
+  if (start.step < 1) check.reject("step", static_cast<double>(start.step), "at least 1");
+  if (!(start.max_norm > 0)) check.reject("max_norm", start.max_norm, "above 0; infinity clips nothing");
   host::begin_step(stream, start, block);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "shoal/runtime/device/stream.h"
 #include "shoal/runtime/tensor/tensor.h"
@@ -33,11 +34,12 @@ Tensor step_sums(const Tensor& block);
 struct StepStart {
   double seed = 1;
   double lr = 0;
-  std::int64_t step = 0;
-  double max_norm = 0;
+  std::int64_t step = 1;
+  double max_norm = std::numeric_limits<double>::infinity();
 };
 
-/// Zeroes the block and sets what `start` names. block: U8 of sizeof(StepBlock).
+/// Zeroes the block and sets what `start` names. block: U8 of sizeof(StepBlock). Throws InvalidArgument where the step
+/// is below 1 or the largest norm is not above 0.
 void begin_step(Stream& stream, const StepStart& start, const Tensor& block);
 
 }  // namespace shoal::kernels

@@ -17,7 +17,8 @@ struct BatchNormState {
 
 /// y = weight (x - mean) / sqrt(variance + epsilon) + bias, then max(0, .) with `relu`. x (..., C). F32.
 /// Where ctx.uses_batch_statistics, mean and variance are this rank's batch's, per channel, and they are left where the
-/// binding says (Binding::staged); otherwise they are the running ones, which can't be recorded: Unsupported.
+/// binding says (Binding::staged); otherwise they are the running ones, which can't be recorded: Unsupported. A state
+/// that is used more than once in a pass keeps the observation of its last use only.
 /// Throws InvalidArgument, by name, on shapes.
 Variable batch_norm(Context& ctx, const Variable& x, const BatchNormState& state, float epsilon, bool relu);
 

@@ -24,19 +24,18 @@ struct Conv2dBackward {
 
   void operator()(BackwardContext& bctx) {
     Context& ctx = bctx.forward_context();
-    const int num_workers = ctx.stream.device().num_workers();
     const Tensor dy = bctx.gradient_of(y);
     if (weight->is_trainable) {
-      const Scratch workspace = make_workspace(ctx, kernels::conv2d_backward_weight_workspace_bytes(shape, num_workers),
-                                               "convolution weight gradient");
+      const Scratch workspace =
+          make_workspace(ctx, kernels::conv2d_backward_weight_workspace_bytes(shape), "convolution weight gradient");
       const auto dw = bctx.target_for(*weight);
       kernels::conv2d_backward_weight(ctx.stream, shape, x.value(), dy, dw, workspace.tensor());
     }
     x = Variable();  // where nobody else needs it, its bytes can serve as its gradient's
     if (!to_x.requires_grad()) return;
     const auto dx = bctx.target_for(to_x);
-    const Scratch workspace = make_workspace(ctx, kernels::conv2d_backward_input_workspace_bytes(shape, num_workers),
-                                             "convolution input gradient");
+    const Scratch workspace =
+        make_workspace(ctx, kernels::conv2d_backward_input_workspace_bytes(shape), "convolution input gradient");
     const Tensor w = bctx.value_of(*weight);
     kernels::conv2d_backward_input(ctx.stream, shape, dy, w, dx, workspace.tensor());
   }
@@ -64,8 +63,7 @@ Conv2dShape checked_shape(const Shape& x, const Parameter& weight, std::int64_t 
 
 Variable conv2d(Context& ctx, const Variable& x, const Parameter& weight, std::int64_t stride, std::int64_t padding) {
   const Conv2dShape shape = checked_shape(x.shape(), weight, stride, padding);
-  const std::int64_t workspace_bytes =
-      kernels::conv2d_forward_workspace_bytes(shape, ctx.stream.device().num_workers());
+  const std::int64_t workspace_bytes = kernels::conv2d_forward_workspace_bytes(shape);
   Variable y = make_variable(ctx, {shape.batch, shape.out_height(), shape.out_width(), shape.out_channels},
                              x.requires_grad() || weight.is_trainable, "convolution output");
   {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "shoal/kernels/cross_entropy.h"
 #include "shoal/nn/feature_rows.h"
 #include "shoal/nn/tape.h"
@@ -17,14 +19,23 @@ struct CrossEntropyBackward {
   void operator()(BackwardContext& bctx) { bctx.set_gradient(logits, std::move(dlogits)); }
 };
 
+/// Each row of logits has its target: at its own place, or in the order of the rows.
+bool is_fitting(const Shape& logits, const Shape& targets) {
+  if (logits.num_dims() == 0) return false;
+  const auto row_dims = static_cast<std::size_t>(logits.num_dims() - 1);
+  if (targets == Shape(std::span(logits.dims()).first(row_dims))) return true;
+  return targets.num_dims() == 1 && targets.numel() == with_features(logits, 1).numel();
+}
+
 }  // namespace
 
 void cross_entropy(Context& ctx, Variable logits, const Tensor& targets) {
-  if (logits.shape().num_dims() == 0 || !(with_features(logits.shape(), 1).numel() == targets.numel()) ||
-      targets.dtype() != DType::I32) {
+  if (!is_fitting(logits.shape(), targets.shape()) || targets.dtype() != DType::I32) {
     fail(ErrorCode::InvalidArgument,
-         fmt::format("[nn::cross_entropy] logits {} with targets {} {}; each row of logits needs one i32 target",
-                     logits.shape().to_string(), targets.shape().to_string(), dtype_name(targets.dtype())));
+         fmt::format(
+             "[nn::cross_entropy] logits {} with targets {} {}; each row of logits needs one i32 target: logits' "
+             "shape without the last extent, or as many targets in one dimension",
+             logits.shape().to_string(), targets.shape().to_string(), dtype_name(targets.dtype())));
   }
   const Tensor rows = as_rows(logits.value());
   Scratch dlogits;

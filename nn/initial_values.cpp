@@ -7,22 +7,6 @@
 #include "shoal/runtime/base/hash.h"
 
 namespace shoal::nn {
-namespace {
-
-kernels::RandomFill::Kind fill_kind(Init::Kind kind) {
-  switch (kind) {
-    case Init::Kind::Uniform:
-      return kernels::RandomFill::Kind::Uniform;
-    case Init::Kind::Normal:
-      return kernels::RandomFill::Kind::Normal;
-    case Init::Kind::Constant:
-      break;
-  }
-  return kernels::RandomFill::Kind::Constant;
-}
-
-}  // namespace
-
 void fill_initial(Stream& stream, const Parameter& parameter, std::uint64_t seed, std::int64_t first_element,
                   const Tensor& dst) {
   if (first_element < 0 || first_element > parameter.shape.numel() - dst.numel()) {
@@ -31,7 +15,7 @@ void fill_initial(Stream& stream, const Parameter& parameter, std::uint64_t seed
                      dst.numel(), parameter.name, parameter.shape.numel()));
   }
   kernels::fill_random(stream,
-                       {.kind = fill_kind(parameter.init.kind),
+                       {.kind = parameter.init.kind,
                         .scale = parameter.init.scale,
                         .seed = seed,
                         .sequence = hash_text(parameter.name),

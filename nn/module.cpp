@@ -35,6 +35,11 @@ Module::Module(Module* parent, std::string name, std::string type)
   parent_->children_.push_back(this);
 }
 
+Module::~Module() {
+  for (Module* child : children_) child->parent_ = nullptr;
+  if (parent_ != nullptr) std::erase(parent_->children_, this);
+}
+
 Variable Module::forward(Context& ctx, const Variable& x) {
   (void)ctx;
   (void)x;

@@ -28,7 +28,8 @@ class Module {
   /// `parent` null makes a root. `name` is one path component, unique among its siblings; `type` is what wrapping by
   /// type matches.
   Module(Module* parent, std::string name, std::string type);
-  virtual ~Module() = default;
+  /// Leaves its parent: a module may be destroyed before the model is complete, as it is where its constructor throws.
+  virtual ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
@@ -66,9 +67,8 @@ class Module {
   Module* parent() const { return parent_; }
   const std::vector<Module*>& children() const { return children_; }
 
-  /// This module's own parameters and state buffers, in the order they were added.
+  /// This module's own parameters, in the order they were added.
   const std::vector<Parameter*>& own_parameters() const { return own_parameters_; }
-  const std::vector<StateBuffer*>& own_state_buffers() const { return own_state_buffers_; }
 
   /// All modules of the subtree, parents first, in declaration order.
   std::vector<Module*> modules();

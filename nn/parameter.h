@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "shoal/kernels/fill.h"
 #include "shoal/runtime/base/shape.h"
 
 namespace shoal::nn {
@@ -9,7 +10,8 @@ namespace shoal::nn {
 /// How initial values are drawn: a pure function of (seed, parameter name, global element index), whatever the
 /// sharding. Uniform in [-scale, scale), Normal with standard deviation scale, Constant scale.
 struct Init {
-  enum class Kind { Constant, Uniform, Normal } kind = Kind::Constant;
+  using Kind = kernels::RandomFill::Kind;
+  Kind kind = Kind::Constant;
   float scale = 0;
 };
 

@@ -2,23 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <numeric>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "shoal/nn/models/registry.h"
 #include "shoal/runtime/base/error.h"
+#include "shoal/runtime/base/nearest_name.h"
 
 namespace shoal::nn {
 namespace {
 
 using Family = ModelName::Family;
 
-/// No model has more layers or is wider; it keeps products of the two far from overflow.
+/// No model is wider or has more layers than the next; products of the two stay far from overflow, and the time to plan
+/// a model within minutes.
 constexpr std::int64_t kMaxNumber = 1'000'000;
+constexpr std::int64_t kMaxLayers = 10'000;
 
 std::optional<std::int64_t> parse_number(std::string_view text) {
   std::int64_t number = 0;
@@ -67,42 +70,37 @@ std::string form_of(std::string_view name) {
   return form;
 }
 
-/// Levenshtein's distance.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
+/// "; the nearest is gpt-LxD, such as gpt-4x256", or nothing: the nearest form, and of its names the nearest.
+std::string suggestion(const std::string& spec) {
+  std::vector<std::string> forms;
+  for (const ModelInfo& info : known_models()) forms.push_back(form_of(info.example));
+  const std::vector<std::string_view> known(forms.begin(), forms.end());
+  const std::string_view form = nearest_name(form_of(spec), known);
+  if (form.empty()) return {};
+  const ModelInfo* nearest = nullptr;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const ModelInfo& info = known_models()[i];
+    if (forms[i] != form) continue;
+    names.push_back(info.example);
+    if (nearest == nullptr || nearest_name(spec, names) == info.example) nearest = &info;
   }
-  return row.back();
-}
-
-/// Compared letter by letter first; names that only differ in their numbers are told apart by their forms.
-const ModelInfo& nearest(const std::string& spec) {
-  const auto distance = [&](const ModelInfo& info) {
-    return std::min(edit_distance(spec, info.example), edit_distance(form_of(spec), form_of(info.example)));
-  };
-  const auto& models = known_models();
-  return *std::min_element(models.begin(), models.end(),
-                           [&](const ModelInfo& a, const ModelInfo& b) { return distance(a) < distance(b); });
+  return "; the nearest is " +
+         (nearest->name == nearest->example ? nearest->name : nearest->name + ", such as " + nearest->example);
 }
 
 }  // namespace
 
 ModelName parse_model_name(const std::string& spec) {
-  if (const auto name = parse(spec)) return *name;
+  if (const auto name = parse(spec)) {
+    if (name->layers <= kMaxLayers) return *name;
+    fail(ErrorCode::InvalidArgument,
+         fmt::format("[make_model] '{}' has {} layers; up to {} are planned", spec, name->layers, kMaxLayers));
+  }
   std::string list;
   for (const ModelInfo& info : known_models()) list += (list.empty() ? "" : ", ") + info.name;
-  const ModelInfo& info = nearest(spec);
-  const std::string suggestion = info.name == info.example ? info.name : info.name + ", such as " + info.example;
   fail(ErrorCode::InvalidArgument,
-       fmt::format("[make_model] no model is named '{}'; the nearest is {}; known: {}", spec, suggestion, list));
+       fmt::format("[make_model] no model is named '{}'{}; known: {}", spec, suggestion(spec), list));
 }
 
 }  // namespace shoal::nn

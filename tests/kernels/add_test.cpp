@@ -29,7 +29,7 @@ OpCase add_case(const std::vector<float>& a, const std::vector<float>& b, bool r
     std::vector<double> y;
     for (std::size_t i = 0; i < in[0].size(); ++i) {
       const double sum = in[0][i] + in[1][i];
-      y.push_back(relu && sum < 0 ? 0 : sum);
+      y.push_back(relu && sum <= 0 ? 0 : sum);
     }
     return OpCase::Doubles{y};
   };

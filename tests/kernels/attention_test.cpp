@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "shoal/kernels/host/dense_dispatch.h"
 #include "shoal/runtime/device/runtime.h"
+#include "shoal/tests/kernels/tested_sets.h"
 #include "shoal/tests/support/compare.h"
 #include "shoal/tests/support/fill_values.h"
 #include "shoal/tests/support/grad_check.h"
@@ -169,9 +169,8 @@ TEST(Attention, EveryInstructionSet_MatchesTheReference) {
                                  qkv.data() + n.D,
                                  qkv.data() + 2 * n.D,
                                  1 / std::sqrt(static_cast<float>(n.D))};
-  for (const host::Isa isa : {host::Isa::Baseline, host::Isa::Avx2, host::Isa::Avx512}) {
-    if (!host::is_supported(isa)) continue;
-    const host::AttentionKernels& kernels = host::dense_kernels(isa).attention;
+  for (const host::TestedSet& set : host::tested_sets()) {
+    const host::AttentionKernels& kernels = set.dense->attention;
     std::vector<float> out(dout.size());
     std::vector<float> log_sum_exp(static_cast<std::size_t>(n.T));
     std::vector<float> dqkv(qkv.size());
@@ -182,10 +181,10 @@ TEST(Attention, EveryInstructionSet_MatchesTheReference) {
         scratch.data());
     const auto doubles = [](const std::vector<float>& v) { return std::vector<double>(v.begin(), v.end()); };
     EXPECT_TRUE(test::is_within(doubles(out), test::reference::attention(n, exact_qkv).out, DType::F32, test::kProduct))
-        << host::isa_name(isa);
+        << set.name;
     EXPECT_TRUE(test::is_within(doubles(dqkv), test::reference::attention_dqkv(n, exact_qkv, exact_dout), DType::F32,
                                 test::kAttentionGradient))
-        << host::isa_name(isa);
+        << set.name;
   }
 }
 

@@ -27,10 +27,11 @@ struct Dims {
   std::int64_t C;
   std::string to_string() const { return std::to_string(R) + "x" + std::to_string(C); }
 };
-/// Around a vector (16), a block of rows (64), a chunk of rows (256), a strip of columns (256), many chunks, and the
-/// size from which workers share.
-const std::vector<Dims> kDims = {{0, 5},    {1, 1},   {3, 2},   {5, 17},   {64, 16},  {65, 15},
-                                 {130, 33}, {257, 7}, {520, 5}, {66, 515}, {5000, 9}, {1100, 64}};
+/// Around a vector (16), a block of rows (64), a chunk of rows (256), a strip of columns (512), channels scaled
+/// together (2048), enough strips for each to be one worker's (4 for each of 2), many chunks, and the size from which
+/// workers share.
+const std::vector<Dims> kDims = {{0, 5},   {1, 1},   {3, 2},    {5, 17},   {64, 16},  {65, 15},  {130, 33},
+                                 {257, 7}, {520, 5}, {66, 515}, {3, 4200}, {5000, 9}, {1100, 64}};
 
 int offset_step(const Dims& d) { return d.R * d.C > 10000 ? 31 : d.R * d.C > 1000 ? 7 : 1; }
 
@@ -79,6 +80,7 @@ OpCase backward_case(const Dims& d, const std::vector<float>& x, const std::vect
   op.inputs = {test::operand("x", {d.R, d.C}, x),        test::operand("y", {d.R, d.C}, forward[0]),
                test::operand("dy", {d.R, d.C}, dy),      test::operand("mean", {d.C}, forward[1]),
                test::operand("rstd", {d.C}, forward[2]), test::operand("gamma", {d.C}, gammas(d))};
+  op.inputs[1].is_read = relu;
   op.outputs = {{.name = "dx", .shape = {d.R, d.C}, .tolerance = test::kReduction, .expect_zeros = d.R < 2},
                 {.name = "dgamma", .shape = {d.C}, .tolerance = test::kReduction, .expect_zeros = d.R < 2},
                 {.name = "dbeta", .shape = {d.C}, .tolerance = test::kReduction, .expect_zeros = d.R == 0}};

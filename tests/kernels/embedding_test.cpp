@@ -98,7 +98,7 @@ TEST(Embedding, BackwardEqualsReferenceExactly) {
 }
 
 TEST(Embedding, BackwardAddsInTokenOrder) {
-  // 2^24 + 1 - 2^24 is 0 in this order and 1 in every other.
+  // (2^24 + 1) - 2^24 is 0; from the last token to the first, or with the 1 added last, it would be 1.
   const Dims d{1, 4, 1, 1, 4};
   const auto results = test::run_op_once(backward_case(d, {0, 0, 0, 0}, {0x1p24f, 1, -0x1p24f, 0}, false));
   EXPECT_EQ(test::as_floats(results[0]), (std::vector<float>{0}));

@@ -27,8 +27,8 @@ struct Dims {
   std::int64_t C;
   std::string to_string() const { return std::to_string(R) + "x" + std::to_string(C); }
 };
-/// Around a vector (16), a row block (512), a strip of columns (256), a block of rows (64), a chunk of rows (256 and
-/// more), and the size from which workers share.
+/// Around a vector (16), a block of a row (512) and a strip of columns (512), a block of rows (64), a chunk of rows
+/// (256 and more), and the size from which workers share.
 const std::vector<Dims> kDims = {{0, 5},   {1, 1},   {3, 2},   {2, 15},    {2, 16},   {5, 17},  {7, 513},
                                  {63, 31}, {64, 16}, {65, 33}, {131, 257}, {517, 64}, {1031, 3}};
 
@@ -136,6 +136,19 @@ TEST(LayerNorm, LargeMeanKeepsDigits) {
   std::vector<float> x = test::exact_values(4 * 300, 5, -6);
   for (float& value : x) value += 4096;
   test::check_op(forward_case({4, 300}, x, true));
+}
+
+TEST(LayerNorm, GradientsAfterALargeMean_SeeNoMoreThanItsRounding) {
+  const Dims d{64, 48};
+  const auto x = test::normal_values(d.R * d.C, 9, 1100, 1);
+  OpCase op = backward_case(d, x, test::normal_values(d.R * d.C, 10), false);
+  for (const std::size_t k : {0, 1}) op.outputs[k].tolerance = test::kRoundedMeanGradient;
+  op.reference = [](const OpCase::Doubles& in, const OpCase::Doubles&) {
+    const reference::LayerNorm exact = reference::layer_norm(in[0], in[4], in[4], kEpsilon);
+    const reference::NormGradients want = reference::layer_norm_backward(in[0], in[1], exact.mean, exact.rstd, in[4]);
+    return OpCase::Doubles{want.dx, want.dgamma, want.dbeta};
+  };
+  test::check_op(op);
 }
 
 TEST(LayerNorm, ConstantRowGivesBeta) {

@@ -33,10 +33,10 @@ struct Dims {
 };
 
 /// Odd ones, edges of the register block (6 or 12 rows, 8 to 32 columns), of a tile (384 rows) and of a part of k
-/// (256), and several tiles.
+/// (256), a strip of columns (512) of the bias gradient, and several tiles.
 const std::vector<Dims> kDims = {{1, 1, 1},     {2, 3, 5},    {5, 17, 9},   {6, 16, 8},    {7, 15, 31},
                                  {12, 32, 64},  {13, 33, 65}, {97, 50, 33}, {383, 31, 4},  {385, 65, 3},
-                                 {25, 40, 257}, {3, 5, 1000}, {30, 401, 3}, {190, 150, 20}};
+                                 {25, 40, 257}, {3, 5, 1000}, {30, 515, 3}, {190, 150, 20}};
 const std::vector<Dims> kEmptyDims = {{0, 3, 4}, {3, 0, 4}, {3, 4, 0}, {0, 0, 0}, {1, 0, 0}};
 
 /// Large cases run at fewer offsets.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -99,6 +100,35 @@ TEST(OpHarness, SeesWritesBeyondTheEnds) {
       "before the tensor was written"));
 }
 
+TEST(OpHarness, SeesReadsBeyondTheEnds) {
+  // One element more in a sum: what lies there must not be small, or it changes nothing.
+  EXPECT_TRUE(is_rejected(
+      [](const float* x, float* y, Workers&) {
+        double_all(x, y);
+        y[kNumel - 1] += x[kNumel];
+      },
+      "doubling: output y"));
+  EXPECT_TRUE(is_rejected(
+      [](const float* x, float* y, Workers&) {
+        double_all(x, y);
+        y[0] += x[-1];
+      },
+      "doubling: output y"));
+  // Beyond an output, and as an integer.
+  EXPECT_TRUE(is_rejected(
+      [](const float* x, float* y, Workers&) {
+        double_all(x, y);
+        y[kNumel - 1] += y[kNumel];
+      },
+      "other surroundings"));
+  EXPECT_TRUE(is_rejected(
+      [](const float* x, float* y, Workers&) {
+        double_all(x, y);
+        if (std::bit_cast<std::int32_t>(x[kNumel]) > 0) y[0] = 0;
+      },
+      "other surroundings"));
+}
+
 TEST(OpHarness, SeesAChangedInput) {
   EXPECT_TRUE(is_rejected(
       [](const float* x, float* y, Workers&) {
@@ -157,6 +187,9 @@ TEST(Compare, RulesForNanInfinityAndZeros) {
   EXPECT_FALSE(within({0, 0, 0, 0, 1}, {0, 0, 0, 0, 1}, test::kElementwise));  // mistrusted
   EXPECT_TRUE(within({0, 0, 0, 0, 1}, {0, 0, 0, 0, 1}, test::kExact));
   EXPECT_TRUE(within({}, {}, test::kElementwise));
+  EXPECT_TRUE(within({-0.0, 1}, {-0.0, 1}, test::kExact));
+  EXPECT_FALSE(within({-0.0, 1}, {0.0, 1}, test::kExact));
+  EXPECT_FALSE(within({0.0, 1}, {-0.0, 1}, test::kExact));
 }
 
 TEST(Compare, UlpsAreThoseOfTheType) {

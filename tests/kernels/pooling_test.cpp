@@ -122,8 +122,8 @@ TEST(MaxPool, GradientMatchesDifferences) {
   EXPECT_TRUE(test::gradient_matches(loss, std::vector<double>(x.begin(), x.end()), dx, 7));
 }
 
-/// Includes more pixels than a block of 64, channels over a strip of 256, and enough to be shared.
-const std::vector<Images> kAverageImages = {{1, 1, 1, 1}, {3, 4, 4, 5},    {2, 9, 8, 17}, {2, 3, 5, 300},
+/// Includes more pixels than a block of 64, channels over a strip of 512, and enough to be shared.
+const std::vector<Images> kAverageImages = {{1, 1, 1, 1}, {3, 4, 4, 5},    {2, 9, 8, 17}, {2, 3, 5, 515},
                                             {0, 2, 2, 3}, {5, 20, 19, 33}, {2, 3, 3, 0}};
 
 OpCase average_case(const Images& d, const std::vector<float>& x, test::Tolerance tolerance) {

@@ -7,20 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "shoal/kernels/host/dense_dispatch.h"
+#include "shoal/tests/kernels/tested_sets.h"
 #include "shoal/tests/support/compare.h"
 #include "shoal/tests/support/fill_values.h"
 
 namespace shoal::kernels::host {
 namespace {
-
-std::vector<Isa> supported_sets() {
-  std::vector<Isa> sets;
-  for (const Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512}) {
-    if (is_supported(isa)) sets.push_back(isa);
-  }
-  return sets;
-}
 
 /// A matrix in memory with room between its rows, as a factor of a product.
 struct Factor {
@@ -98,7 +90,7 @@ TEST(Product, EveryInstructionSetAndLayout_MatchesTheReference) {
         const Factor b(b_kind, n, k, 2);
         const std::vector<float> bias = test::normal_values(n, 3);
         const std::vector<float> initial = test::normal_values(m * n, 4);
-        for (const Isa isa : supported_sets()) {
+        for (const TestedSet& set : tested_sets()) {
           std::vector<float> c = initial;
           const Product product{.m = m,
                                 .n = n,
@@ -109,10 +101,10 @@ TEST(Product, EveryInstructionSetAndLayout_MatchesTheReference) {
                                 .c_rows = matrix_rows(n),
                                 .bias = bias.data(),
                                 .accumulate = true};
-          dense_kernels(isa).product.tile(product, {0, m, 0, n});
+          set.dense->product.tile(product, {0, m, 0, n});
           EXPECT_TRUE(test::is_within(std::vector<double>(c.begin(), c.end()), expected(a, b, bias, initial),
                                       DType::F32, test::kProduct))
-              << isa_name(isa) << " " << m << " " << n << " " << k;
+              << set.name << " " << m << " " << n << " " << k;
         }
       }
     }
@@ -124,19 +116,48 @@ TEST(Product, BitsDoNotDependOnTheTiles) {
   const std::int64_t n = 83;
   const Factor a(Operand::Kind::DepthContiguous, m, 700, 1);
   const Factor b(Operand::Kind::OuterContiguous, n, 700, 2);
-  for (const Isa isa : supported_sets()) {
+  for (const TestedSet& set : tested_sets()) {
     std::vector<float> whole(static_cast<std::size_t>(m * n));
     std::vector<float> parts = whole;
     Product product{
         .m = m, .n = n, .k = 700, .a = a.operand, .b = b.operand, .c = whole.data(), .c_rows = matrix_rows(n)};
-    dense_kernels(isa).product.tile(product, {0, m, 0, n});
+    set.dense->product.tile(product, {0, m, 0, n});
     product.c = parts.data();
     for (std::int64_t row = 0; row < m; row += 11) {
       for (std::int64_t column = 0; column < n; column += 19) {
-        dense_kernels(isa).product.tile(product, {row, std::min(row + 11, m), column, std::min(column + 19, n)});
+        set.dense->product.tile(product, {row, std::min(row + 11, m), column, std::min(column + 19, n)});
       }
     }
-    EXPECT_EQ(whole, parts) << isa_name(isa);
+    EXPECT_EQ(whole, parts) << set.name;
+  }
+}
+
+TEST(Product, Accumulating_AddsPartByPart) {
+  const std::int64_t m = 14;
+  const std::int64_t n = 35;
+  const std::int64_t k = 600;  // three parts of 200
+  const Factor a(Operand::Kind::DepthContiguous, m, k, 1);
+  const Factor b(Operand::Kind::DepthContiguous, n, k, 2);
+  const std::vector<float> initial = test::normal_values(m * n, 4);
+  for (const TestedSet& set : tested_sets()) {
+    const auto add = [&](std::vector<float>& c, std::int64_t depth, std::int64_t count) {
+      Product product{.m = m,
+                      .n = n,
+                      .k = count,
+                      .a = a.operand,
+                      .b = b.operand,
+                      .c = c.data(),
+                      .c_rows = matrix_rows(n),
+                      .accumulate = true};
+      product.a.data += depth;
+      product.b.data += depth;
+      set.dense->product.tile(product, {0, m, 0, n});
+    };
+    std::vector<float> whole = initial;
+    std::vector<float> parts = initial;
+    add(whole, 0, k);
+    for (std::int64_t depth = 0; depth < k; depth += 200) add(parts, depth, 200);
+    EXPECT_EQ(whole, parts) << set.name;
   }
 }
 
@@ -176,8 +197,8 @@ TEST(Product, Patches_AreTheUnfoldedImages) {
   const std::vector<float> matrix = patches.unfolded();
   const std::int64_t m = patches.positions();
   const std::int64_t k = patches.depth();
-  for (const Isa isa : supported_sets()) {
-    const ProductKernels& kernels = dense_kernels(isa).product;
+  for (const TestedSet& set : tested_sets()) {
+    const ProductKernels& kernels = set.dense->product;
     const auto multiplied = [&](const Operand& a, const Operand& b, std::int64_t rows, std::int64_t columns,
                                 std::int64_t depth) {
       std::vector<float> c(static_cast<std::size_t>(rows * columns));
@@ -190,11 +211,11 @@ TEST(Product, Patches_AreTheUnfoldedImages) {
     const Operand by_position = patches.operand(Operand::Kind::PositionPatches);
     EXPECT_EQ(multiplied(by_position, by_position, m, m, k),
               multiplied(outer_rows(matrix.data(), k), outer_rows(matrix.data(), k), m, m, k))
-        << isa_name(isa);
+        << set.name;
     const Operand by_tap = patches.operand(Operand::Kind::TapPatches);
     EXPECT_EQ(multiplied(by_tap, by_tap, k, k, m),
               multiplied(outer_columns(matrix.data(), k), outer_columns(matrix.data(), k), k, k, m))
-        << isa_name(isa);
+        << set.name;
   }
 }
 
@@ -204,23 +225,23 @@ TEST(Product, ScatteredRows_LandWhereTheyBelong) {
   const Factor b(Operand::Kind::DepthContiguous, 5, 8, 2);
   const ResultRows rows{
       .rows = 2, .columns = 3, .image_stride = 4 * 6 * 5, .row_stride = 2 * 6 * 5, .column_stride = 2 * 5};
-  for (const Isa isa : supported_sets()) {
+  for (const TestedSet& set : tested_sets()) {
     std::vector<float> dense(12 * 5);
     std::vector<float> scattered(2 * 4 * 6 * 5, -1.0f);
     Product product{
         .m = 12, .n = 5, .k = 8, .a = a.operand, .b = b.operand, .c = dense.data(), .c_rows = matrix_rows(5)};
-    dense_kernels(isa).product.tile(product, {0, 12, 0, 5});
+    set.dense->product.tile(product, {0, 12, 0, 5});
     product.c = scattered.data();
     product.c_rows = rows;
-    dense_kernels(isa).product.tile(product, {0, 7, 0, 5});
-    dense_kernels(isa).product.tile(product, {7, 12, 0, 5});
+    set.dense->product.tile(product, {0, 7, 0, 5});
+    set.dense->product.tile(product, {7, 12, 0, 5});
     std::vector<float> want(scattered.size(), -1.0f);
     for (std::int64_t row = 0; row < 12; ++row) {
       const std::int64_t begin =
           row / 6 * rows.image_stride + row / 3 % 2 * rows.row_stride + row % 3 * rows.column_stride;
       std::copy_n(dense.begin() + row * 5, 5, want.begin() + begin);
     }
-    EXPECT_EQ(scattered, want) << isa_name(isa);
+    EXPECT_EQ(scattered, want) << set.name;
   }
 }
 

@@ -33,6 +33,15 @@ TEST(StepBlock, BeginStepZeroesAndSets) {
   EXPECT_EQ(block.is_skipped, 0);
 }
 
+TEST(StepBlock, ByDefault_AStepIsTheFirstAndClipsNothing) {
+  const test::HostStream stream;
+  const test::GuardedTensor block({kBlockBytes}, DType::U8);
+  begin_step(*stream, {}, block.tensor());
+  stream->synchronize();
+  EXPECT_EQ(step_block(block.tensor())->step, 1);
+  EXPECT_EQ(step_block(block.tensor())->max_norm, std::numeric_limits<double>::infinity());
+}
+
 TEST(StepBlock, SumsAreLossCountAndCorrect) {
   test::GuardedTensor holder({kBlockBytes}, DType::U8);
   StepBlock& block = *step_block(holder.tensor());
@@ -54,6 +63,13 @@ TEST(StepBlock, WrongArguments_AreNamed) {
                      [&] { begin_step(*stream, {}, small.tensor()); });
   test::expect_error(ErrorCode::InvalidArgument, {"not a multiple of 8"},
                      [&] { begin_step(*stream, {}, crooked.tensor()); });
+  const test::GuardedTensor block({kBlockBytes}, DType::U8);
+  test::expect_error(ErrorCode::InvalidArgument, {"[begin_step]", "step is 0", "at least 1"},
+                     [&] { begin_step(*stream, {.step = 0}, block.tensor()); });
+  for (const double max_norm : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    test::expect_error(ErrorCode::InvalidArgument, {"[begin_step]", "max_norm is ", "above 0"},
+                       [&] { begin_step(*stream, {.max_norm = max_norm}, block.tensor()); });
+  }
   test::expect_error(ErrorCode::InvalidArgument, {"[step_sums]", "block is fp32", "u8"},
                      [&] { step_sums(floats.tensor()); });
 }

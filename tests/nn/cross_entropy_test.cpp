@@ -104,6 +104,25 @@ TEST_F(CrossEntropyTest, WithoutRecording_OnlyCounts) {
   EXPECT_EQ(world_.allocator().num_held(), 0);
 }
 
+TEST_F(CrossEntropyTest, TargetsInOneDimension_AreThoseOfTheRowsInOrder) {
+  nn::Context ctx = world_.context(binding_, false);
+  const Variable logits = nn::constant(world_.upload({2, 3, 5}, values_));
+  nn::cross_entropy(ctx, logits, targets_);
+  const double loss = world_.step_block().loss_sum;
+  world_.begin_step();
+  nn::cross_entropy(ctx, logits, world_.upload({6}, classes_));
+  EXPECT_EQ(world_.step_block().loss_sum, loss);
+}
+
+TEST_F(CrossEntropyTest, TargetsInAnotherOrder_AreRefused) {
+  nn::Context ctx = world_.context(binding_);
+  const Variable logits = world_.leaf(ctx, {2, 3, 5}, values_);
+  for (const Shape& shape : {Shape{3, 2}, Shape{6, 1}, Shape{2, 3, 1}, Shape{1, 6}}) {
+    expect_error(ErrorCode::InvalidArgument, {"nn::cross_entropy", "(2, 3, 5)", shape.to_string()},
+                 [&] { nn::cross_entropy(ctx, logits, world_.upload(shape, classes_)); });
+  }
+}
+
 TEST_F(CrossEntropyTest, WrongTargets_AreRefused) {
   nn::Context ctx = world_.context(binding_);
   const Variable logits = world_.leaf(ctx, {2, 2, 5}, std::vector<float>(20));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "shoal/nn/batch_norm.h"
 #include "shoal/nn/direct_binding.h"
 #include "shoal/nn/linear.h"
@@ -76,6 +78,23 @@ TEST(Module, BadNames_AreRefused) {
   expect_error(ErrorCode::InvalidArgument, {"''"}, [&] { nn::Linear(&root, "", 1, 1); });
   expect_error(ErrorCode::InvalidArgument, {"w.x"}, [&] { root.add_parameter("w.x", {1}, {}, true); });
   EXPECT_TRUE(root.children().empty());
+}
+
+TEST(Module, Destroyed_LeavesItsParent) {
+  TestRoot root;
+  EXPECT_THROW(nn::Linear(&root, "bad", -1, 4), Error);
+  const nn::Linear kept(&root, "kept", 1, 4);
+  { const Inner gone(&root, "gone"); }
+  EXPECT_EQ(root.children(), (std::vector<nn::Module*>{const_cast<nn::Linear*>(&kept)}));
+  root.finalize();
+  EXPECT_EQ(root.parameters().size(), 2u);
+}
+
+TEST(Module, MayOutliveItsParent) {
+  auto root = std::make_unique<TestRoot>();
+  const nn::Linear part(root.get(), "part", 1, 4);
+  root.reset();
+  EXPECT_EQ(part.parent(), nullptr);
 }
 
 TEST(Module, WithoutForward_SaysWhichModule) {

@@ -1,26 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "shoal/nn/direct_binding.h"
 #include "shoal/nn/models/registry.h"
+#include "shoal/tests/support/counted_calls.h"
 #include "shoal/tests/support/nn_world.h"
-
-namespace {
-
-thread_local std::int64_t num_news = 0;
-
-}  // namespace
-
-// Counts every allocation of this executable by thread.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++num_news;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace shoal::test {
 namespace {
@@ -36,14 +19,18 @@ TEST_P(SteadyStateTest, ThirdPass_CallsNoAllocator) {
   const nn::BatchSpec spec = nn::make_batch_spec(GetParam(), inputs, 2);
   const nn::Batch batch{world.make(spec.inputs, spec.inputs_dtype), world.make(spec.targets, spec.targets_dtype)};
   nn::Context ctx = world.context(binding);
-  std::int64_t before = 0;
-  for (int pass = 0; pass < 3; ++pass) {
+  const auto run_pass = [&] {
     world.allocator().restart();
-    before = num_news;
     model->loss(ctx, batch);
     world.tape().backward(ctx);
+  };
+  run_pass();
+  run_pass();
+  {
+    const CountedCalls counting;
+    run_pass();
   }
-  EXPECT_EQ(num_news - before, 0);
+  EXPECT_EQ(CountedCalls::num_allocations(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SteadyStateTest,

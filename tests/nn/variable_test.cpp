@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "shoal/nn/direct_binding.h"
 #include "shoal/tests/support/nn_world.h"
 #include "shoal/tests/support/op_harness.h"
@@ -30,6 +32,13 @@ class VariableTest : public ::testing::Test {
   nn::Context ctx_ = world_.context(binding_);
   BackwardContext bctx_{ctx_};
 };
+
+TEST_F(VariableTest, Memory_IsPoisonedUntilItIsWritten) {
+  const Variable x = nn::make_variable(ctx_, {3}, false, "x");
+  for (const Tensor& tensor : {world_.make({3}, DType::F32), x.value()}) {
+    for (const float value : world_.download(tensor)) EXPECT_TRUE(std::isnan(value));
+  }
+}
 
 TEST_F(VariableTest, Undefined_IsRefused) {
   const Variable x;

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "shoal/tests/optim/rule_run.h"
 #include "shoal/tests/support/fill_values.h"
+#include "shoal/tests/support/reference/update.h"
 #include "shoal/tests/support/tolerance.h"
 
 namespace shoal::optim {
@@ -23,25 +23,6 @@ struct Moments {
   std::vector<double> w, m, v;
 };
 
-// The published formulas in double, as they are read in the papers.
-void reference_step(Moments& at, const AdamWOptions& options, const kernels::StepBlock& block,
-                    const std::vector<float>& gradient) {
-  const auto t = static_cast<double>(block.step);
-  for (std::size_t i = 0; i < at.w.size(); ++i) {
-    double grad = static_cast<double>(gradient[i]) / (block.seed * block.count) * block.clip_factor;
-    if (options.is_decoupled) {
-      at.w[i] -= block.lr * options.weight_decay * at.w[i];
-    } else {
-      grad += options.weight_decay * at.w[i];
-    }
-    at.m[i] = options.beta1 * at.m[i] + (1 - options.beta1) * grad;
-    at.v[i] = options.beta2 * at.v[i] + (1 - options.beta2) * grad * grad;
-    const double m_hat = at.m[i] / (1 - std::pow(options.beta1, t));
-    const double v_hat = at.v[i] / (1 - std::pow(options.beta2, t));
-    at.w[i] -= block.lr * m_hat / (std::sqrt(v_hat) + options.epsilon);
-  }
-}
-
 void expect_two_steps_match(const AdamWOptions& options) {
   const auto rule = make_adamw(options);
   const std::vector<float> weights = test::normal_values(kNumel, 1);
@@ -50,7 +31,9 @@ void expect_two_steps_match(const AdamWOptions& options) {
   for (std::int64_t step = 1; step <= 2; ++step) {
     const std::vector<float> gradient = test::normal_values(kNumel, 10 + static_cast<std::uint64_t>(step));
     run.step(update_block(step, kLr), gradient);
-    reference_step(want, options, update_block(step, kLr), gradient);
+    test::reference::adamw({kLr, options.beta1, options.beta2, options.epsilon, options.weight_decay,
+                            options.is_decoupled, static_cast<double>(step)},
+                           test::mean_gradient(update_block(step, kLr), gradient), want.w, want.m, want.v);
     EXPECT_TRUE(test::is_within(run.weights(), want.w, DType::F32, test::kElementwiseCancelling)) << "step " << step;
     EXPECT_TRUE(test::is_within(run.state(0), want.m, DType::F32, test::kElementwiseCancelling)) << "step " << step;
     EXPECT_TRUE(test::is_within(run.state(1), want.v, DType::F32, test::kElementwiseCancelling)) << "step " << step;

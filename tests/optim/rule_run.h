@@ -27,6 +27,14 @@ inline kernels::StepBlock update_block(std::int64_t step, double lr) {
   return block;
 }
 
+/// The gradient that an update sees: divided and clipped as the block says, in double.
+inline std::vector<double> mean_gradient(const kernels::StepBlock& block, std::span<const float> gradient) {
+  std::vector<double> mean;
+  for (const float g : gradient)
+    mean.push_back(static_cast<double>(g) / (block.seed * block.count) * block.clip_factor);
+  return mean;
+}
+
 /// One parameter with its gradient and optimizer state in guarded host memory, updated step by step by a rule.
 class RuleRun {
  public:
@@ -58,7 +66,7 @@ class RuleRun {
       begin = end;
     }
     stream->synchronize();
-    EXPECT_EQ(std::memcmp(g_.bytes().data(), gradient.data(), gradient.size_bytes()), 0) << "the gradient was changed";
+    EXPECT_TRUE(std::ranges::equal(g_.bytes(), std::as_bytes(gradient))) << "the gradient was changed";
     for (const GuardedTensor* tensor : {&w_, &g_, &block_}) EXPECT_TRUE(tensor->guards_are_intact());
     for (const GuardedTensor& tensor : state_) EXPECT_TRUE(tensor.guards_are_intact());
   }

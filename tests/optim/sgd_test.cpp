@@ -7,6 +7,7 @@
 
 #include "shoal/tests/optim/rule_run.h"
 #include "shoal/tests/support/fill_values.h"
+#include "shoal/tests/support/reference/update.h"
 #include "shoal/tests/support/tolerance.h"
 
 namespace shoal::optim {
@@ -18,17 +19,6 @@ using test::update_block;
 constexpr std::int64_t kNumel = 131;
 constexpr double kLr = 0.1;
 
-// torch.optim.SGD's documented algorithm in double, dampening 0.
-void reference_step(std::vector<double>& w, std::vector<double>& m, const SgdOptions& options,
-                    const kernels::StepBlock& block, const std::vector<float>& gradient) {
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    double grad = static_cast<double>(gradient[i]) / (block.seed * block.count) * block.clip_factor;
-    grad += options.weight_decay * w[i];
-    m[i] = block.step == 1 ? grad : options.momentum * m[i] + grad;
-    w[i] -= block.lr * (options.is_nesterov ? grad + options.momentum * m[i] : m[i]);
-  }
-}
-
 void expect_two_steps_match(const SgdOptions& options) {
   const auto rule = make_sgd(options);
   const std::vector<float> weights = test::normal_values(kNumel, 1);
@@ -37,7 +27,8 @@ void expect_two_steps_match(const SgdOptions& options) {
   for (std::int64_t step = 1; step <= 2; ++step) {
     const std::vector<float> gradient = test::normal_values(kNumel, 10 + static_cast<std::uint64_t>(step));
     run.step(update_block(step, kLr), gradient);
-    reference_step(w, m, options, update_block(step, kLr), gradient);
+    test::reference::sgd({kLr, options.momentum, options.weight_decay, options.is_nesterov, static_cast<double>(step)},
+                         test::mean_gradient(update_block(step, kLr), gradient), w, m);
     EXPECT_TRUE(test::is_within(run.weights(), w, DType::F32, test::kElementwiseCancelling)) << "step " << step;
     if (rule->num_state_tensors() == 0) continue;
     EXPECT_TRUE(test::is_within(run.state(0), m, DType::F32, test::kElementwiseCancelling)) << "step " << step;

@@ -93,6 +93,11 @@ Comparison compare_values(std::span<const double> got, std::span<const double> w
                                                         at(c.first_mismatched_nonfinite));
   }
   if (tolerance.max_ulp == 0) {
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (got[i] != 0 || want[i] != 0 || std::signbit(got[i]) == std::signbit(want[i])) continue;
+      return ::testing::AssertionFailure()
+             << "must be exact, zeros' signs included: " << at(static_cast<std::int64_t>(i));
+    }
     if (c.max_ulp == 0) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << fmt::format("must be exact: {} ({:.3g} ulp)", at(c.worst_ulp_index),
                                                         c.max_ulp);

@@ -33,8 +33,8 @@ double ulp_at(double value, DType dtype);
 /// since that is what ops compute in.
 Comparison compare_values(std::span<const double> got, std::span<const double> want, DType dtype);
 
-/// Success when every bound of `tolerance` holds. A reference of more than 30 % zeros fails as MISTRUSTED unless
-/// `expect_zeros` or the tolerance is exact.
+/// Success when every bound of `tolerance` holds; under an exact one, zeros have the same sign. A reference of more
+/// than 30 % zeros fails as MISTRUSTED unless `expect_zeros` or the tolerance is exact.
 ::testing::AssertionResult is_within(std::span<const double> got, std::span<const double> want, DType dtype,
                                      const Tolerance& tolerance, bool expect_zeros = false);
 

@@ -12,7 +12,6 @@
 namespace shoal::test {
 namespace {
 
-constexpr std::byte kCanary{0xa5};
 constexpr std::byte kPoison{0xff};
 constexpr std::size_t kAlignBytes = 64;
 
@@ -71,10 +70,11 @@ std::vector<double> to_doubles(std::span<const std::byte> bytes, DType dtype) {
   fail(ErrorCode::Internal, "[to_doubles] unknown dtype");
 }
 
-GuardedTensor::GuardedTensor(const Shape& shape, DType dtype, std::int64_t element_offset) {
+GuardedTensor::GuardedTensor(const Shape& shape, DType dtype, std::int64_t element_offset, std::byte guard)
+    : guard_(guard) {
   const std::int64_t content_bytes = shape.numel() * dtype_bytes(dtype);
   const std::int64_t offset_bytes = element_offset * dtype_bytes(dtype);
-  storage_.assign(static_cast<std::size_t>(content_bytes + offset_bytes + 2 * kGuardBytes) + kAlignBytes, kCanary);
+  storage_.assign(static_cast<std::size_t>(content_bytes + offset_bytes + 2 * kGuardBytes) + kAlignBytes, guard);
   const auto address = std::bit_cast<std::uintptr_t>(storage_.data()) + static_cast<std::size_t>(kGuardBytes);
   const std::size_t to_boundary = (kAlignBytes - address % kAlignBytes) % kAlignBytes;
   begin_ = static_cast<std::size_t>(kGuardBytes + offset_bytes) + to_boundary;
@@ -107,7 +107,7 @@ std::vector<double> GuardedTensor::values() const { return to_doubles(bytes(), t
   for (std::size_t i = 0; i < storage_.size(); ++i) {
     if (i == begin_) i = end;
     if (i >= storage_.size()) break;
-    if (storage_[i] == kCanary) continue;
+    if (storage_[i] == guard_) continue;
     if (i < begin_) {
       return ::testing::AssertionFailure() << fmt::format("byte {} before the tensor was written", begin_ - i);
     }

@@ -11,13 +11,18 @@
 
 namespace shoal::test {
 
+/// What guard bands hold. Around what is only read: NaN in every float type, so that a result shows what was read
+/// beyond an end. Around what is written: a small number, which a copy of poison does not look like.
+inline constexpr std::byte kReadGuard{0xff};
+inline constexpr std::byte kWriteGuard{0xa5};
+
 /// A tensor in host memory between two guard bands, poisoned with 0xff (NaN in every float type) until filled. Its
 /// first element lies `element_offset` elements after a 64-byte boundary.
 class GuardedTensor {
  public:
   static constexpr std::int64_t kGuardBytes = 256;
 
-  GuardedTensor(const Shape& shape, DType dtype, std::int64_t element_offset = 0);
+  GuardedTensor(const Shape& shape, DType dtype, std::int64_t element_offset = 0, std::byte guard = kWriteGuard);
   GuardedTensor(GuardedTensor&&) noexcept = default;
   GuardedTensor& operator=(GuardedTensor&&) noexcept = default;
 
@@ -36,6 +41,7 @@ class GuardedTensor {
  private:
   std::vector<std::byte> storage_;
   std::size_t begin_ = 0;  // of the contents, in storage_
+  std::byte guard_;
   Tensor tensor_;
 };
 

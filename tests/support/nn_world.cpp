@@ -25,8 +25,9 @@ void RecordingAllocator::restart() {
   num_leases_ = 0;
 }
 
+// A checking device poisons its memory. The sim device has none, and its checker would call the allocator.
 NnWorld::NnWorld(DeviceKind kind, int threads)
-    : runtime_({.threads_per_rank = threads}),
+    : runtime_({.threads_per_rank = threads, .check_hazards = kind == DeviceKind::Host}),
       device_(runtime_.open_device(kind)),
       stream_(device_->make_stream(StreamRole::Compute, "compute")),
       allocator_(std::make_unique<RecordingAllocator>(*device_)),
@@ -97,7 +98,7 @@ void NnWorld::seed_gradient(nn::Context& ctx, const nn::Variable& y, std::span<c
 }
 
 void NnWorld::begin_step(double lr, std::int64_t step) {
-  kernels::begin_step(*stream_, {.seed = 1, .lr = lr, .step = step, .max_norm = 0}, block_);
+  kernels::begin_step(*stream_, {.lr = lr, .step = step}, block_);
 }
 
 kernels::StepBlock NnWorld::step_block() {

@@ -8,6 +8,7 @@
 
 #include "shoal/runtime/device/runtime.h"
 #include "shoal/tests/support/compare.h"
+#include "shoal/tests/support/declaration_check.h"
 #include "shoal/tests/support/guarded_tensor.h"
 
 namespace shoal::test {
@@ -22,12 +23,17 @@ OpInput typed_operand(std::string name, const Shape& shape, DType dtype, std::sp
   return operand(std::move(name), shape, dtype, std::move(bytes));
 }
 
+/// Huge as a number of any type.
+constexpr std::byte kOtherGuard{0x7f};
+
 /// One way of running a case.
 struct RunMode {
   std::string what;
   int workers = 1;
   std::int64_t offset = 0;  // of operand k: (offset + 7 k) mod 64 when not 0
   std::byte poison{0xff};   // what outputs hold before
+  std::byte read_guard = kReadGuard;
+  std::byte write_guard = kWriteGuard;
   bool use_aliases = false;
 };
 
@@ -46,14 +52,15 @@ class OpRun {
   OpRun(const OpCase& op, RunMode mode) : op_(op), mode_(std::move(mode)) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const OpInput& input = op.inputs[i];
-      inputs_.emplace_back(input.shape, input.dtype, operand_offset(mode_, i, input.dtype, input.read_as));
+      inputs_.emplace_back(input.shape, input.dtype, operand_offset(mode_, i, input.dtype, input.read_as),
+                           mode_.read_guard);
       inputs_.back().set_bytes(input.bytes);
       in_.push_back(inputs_.back().tensor());
     }
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       const OpOutput& output = op.outputs[i];
       const std::int64_t offset = operand_offset(mode_, op.inputs.size() + i, output.dtype, output.read_as);
-      outputs_.emplace_back(output.shape, output.dtype, offset);
+      outputs_.emplace_back(output.shape, output.dtype, offset, mode_.write_guard);
       if (output.initial.empty()) {
         std::fill(outputs_.back().bytes().begin(), outputs_.back().bytes().end(), mode_.poison);
       } else {
@@ -68,6 +75,20 @@ class OpRun {
     op_.call(*stream, in_, out_);
     stream->synchronize();
     check_surroundings();
+  }
+
+  void check_declarations() const {
+    std::vector<DeclaredOperand> operands;
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      const OpInput& input = op_.inputs[i];
+      operands.push_back({.name = input.name, .tensor = in_[i], .is_read = input.is_read});
+    }
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      const bool is_scratch = !op_.outputs[i].is_compared;
+      operands.push_back(
+          {.name = op_.outputs[i].name, .tensor = out_[i], .is_written = !is_scratch, .is_scratch = is_scratch});
+    }
+    EXPECT_TRUE(declares_its_operands(operands, [&](Stream& stream) { op_.call(stream, in_, out_); })) << op_.name;
   }
 
   std::vector<Bytes> results() const {
@@ -179,14 +200,15 @@ OpOutput accumulated(OpOutput output, std::span<const float> values) {
 std::vector<std::vector<std::byte>> check_op(const OpCase& op) {
   OpRun run(op, {.what = "first run"});
   run.execute();
+  run.check_declarations();
   const std::vector<Bytes> first = run.results();
   if (op.reference) check_values(op, first);
 
   expect_same_results(op, {.what = "repeat over other old contents", .poison = std::byte{0x5a}}, first);
-  if (op.check_workers) {
-    expect_same_results(op, {.what = "2 workers", .workers = 2}, first);
-    expect_same_results(op, {.what = "3 workers", .workers = 3}, first);
-  }
+  // Integers read beyond an end have not shown yet, nor has what is read beyond an output.
+  expect_same_results(op, {.what = "other surroundings", .read_guard = kOtherGuard, .write_guard = kOtherGuard}, first);
+  expect_same_results(op, {.what = "2 workers", .workers = 2}, first);
+  expect_same_results(op, {.what = "3 workers", .workers = 3}, first);
   const bool has_alias =
       std::any_of(op.outputs.begin(), op.outputs.end(), [](const OpOutput& output) { return output.may_alias >= 0; });
   if (has_alias) expect_same_results(op, {.what = "in place", .use_aliases = true}, first);

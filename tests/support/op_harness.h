@@ -25,6 +25,8 @@ struct OpInput {
   std::vector<std::byte> bytes;
   /// As in OpOutput.
   DType read_as = DType::U8;
+  /// False where the call is known to leave it alone.
+  bool is_read = true;
 };
 
 OpInput operand(std::string name, const Shape& shape, std::span<const float> values);
@@ -67,14 +69,13 @@ struct OpCase {
   std::function<Doubles(const Doubles& in, const Doubles& initial)> reference = nullptr;
   /// Every element offset in [0, 64) is tried; raise it where a case is large.
   int offset_step = 1;
-  /// False for ops whose contract lets bits depend on the number of workers (none of ours).
-  bool check_workers = true;
 };
 
 /// Runs the case on the host device and expects: outputs within tolerance of the reference and independent of what they
 /// held before, guard bands intact, inputs unchanged, and equal bits on repeat, with 1, 2 and 3 workers, at 64 offsets
-/// of all operands, and with aliased operands where the contract allows them. Returns the outputs of the first run, for
-/// further checks.
+/// of all operands, and with aliased operands where the contract allows them; and that the call declares to its stream
+/// what it reads and writes: the inputs and the outputs, whole, and nothing else (see declaration_check.h). Returns the
+/// outputs of the first run, for further checks.
 std::vector<std::vector<std::byte>> check_op(const OpCase& op);
 
 /// The outputs of one run with one worker, without any check.

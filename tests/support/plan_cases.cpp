@@ -104,7 +104,8 @@ SyntheticModel make_partly_unreached() {
 
 SyntheticModel make_with_state() {
   SyntheticModel model = make_chain(3, 200, 1024);
-  model.spec().state_buffer_numel = 33;
+  model.stage_state(30);
+  model.stage_state(3);
   return model;
 }
 
@@ -121,7 +122,7 @@ class RandomGrowth {
     model.run({.parameters = {first}, .output_bytes = 512});
     fill(root, "", 0);
     model.exit(root);
-    model.spec().state_buffer_numel = below(3) == 0 ? 17 : 0;
+    if (below(3) == 0) model.stage_state(17);
   }
 
   SyntheticModel model;

@@ -41,7 +41,7 @@ PlanReplay::PlanReplay(const PlanCase& planned)
     gradient_ranges_.push_back(reserve(numel * dtype_bytes(DType::F32)));
   }
   sums_ = reserve(24);
-  staged_ = reserve(planned.model.state_buffer_numel * dtype_bytes(DType::F32));
+  staged_ = reserve(planned.model.state_numel() * dtype_bytes(DType::F32));
   words_ = reserve(568);
 }
 

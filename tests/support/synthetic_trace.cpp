@@ -35,7 +35,6 @@ class Recorder {
   }
   void use_workspace(std::int64_t bytes) {
     if (bytes > 0) release(acquire(bytes, MemoryTag::Workspace));
-    ++trace.num_operations;
   }
 
   Trace trace;
@@ -59,6 +58,11 @@ int SyntheticModel::add_parameter(int module, const std::string& name, std::int6
   return index;
 }
 
+void SyntheticModel::stage_state(std::int64_t numel) {
+  steps_.push_back({Step::Kind::Stage, static_cast<int>(spec_.state_buffers.size()), {}, is_recording_});
+  spec_.state_buffers.push_back(numel);
+}
+
 void SyntheticModel::call(int module, SyntheticOp op) {
   enter(module);
   run(std::move(op));
@@ -73,6 +77,7 @@ Trace SyntheticModel::train_trace() const {
     const Step& step = steps_[i];
     if (step.kind == Step::Kind::Enter) record.mark(TraceKind::EnterForward, step.module);
     if (step.kind == Step::Kind::Exit) record.mark(TraceKind::ExitForward, step.module);
+    if (step.kind == Step::Kind::Stage) record.mark(TraceKind::StageState, step.module);
     if (step.kind != Step::Kind::Run) continue;
     outputs[i] = record.acquire(step.op.output_bytes);
     record.use(step.op.parameters);
@@ -95,7 +100,7 @@ Trace SyntheticModel::train_trace() const {
         gradient = input_gradient;
       }
       record.release(outputs[i]);
-    } else if (step.is_recorded) {
+    } else if (step.is_recorded && step.kind != Step::Kind::Stage) {
       record.mark(step.kind == Step::Kind::Exit ? TraceKind::EnterBackward : TraceKind::ExitBackward, step.module);
     }
   }

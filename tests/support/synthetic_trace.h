@@ -29,6 +29,8 @@ class SyntheticModel {
   void run(SyntheticOp op) { steps_.push_back({Step::Kind::Run, -1, std::move(op), is_recording_}); }
   /// enter, run, exit.
   void call(int module, SyntheticOp op);
+  /// A new state buffer, whose statistics a training forward observes here.
+  void stage_state(std::int64_t numel);
   /// Whether what follows is recorded for the backward.
   void set_recording(bool is_recording) { is_recording_ = is_recording; }
 
@@ -39,8 +41,8 @@ class SyntheticModel {
 
  private:
   struct Step {
-    enum class Kind { Enter, Exit, Run } kind;
-    int module;
+    enum class Kind { Enter, Exit, Run, Stage } kind;
+    int module;  // or state buffer
     SyntheticOp op;
     bool is_recorded;
   };

@@ -4,6 +4,7 @@
 #include "shoal/kernels/host/isa/activation.h"
 
 #include "shoal/kernels/host/isa/map.h"
+#include "shoal/kernels/host/isa/relu.h"
 #include "shoal/kernels/host/isa/table_parts.h"
 #include "shoal/kernels/host/isa/vector_math.h"
 
@@ -14,9 +15,6 @@ constexpr float kTwoRootTwoOverPi = 0x1.988454p+0f;  // 2 sqrt(2 / pi)
 constexpr float kCubic = 0.044715f;                  // of the tanh form of GELU
 constexpr float kGeluFlat = 15.0f;                   // beyond it the derivative is 0 or 1 in fp32
 constexpr float kSiluFlat = 150.0f;                  // as above
-
-/// max(0, z), with NaN kept.
-[[gnu::always_inline]] inline Lanes relu_of(const Lanes& z) { return select(z <= splat(0.0f), splat(0.0f), z); }
 
 /// z sigmoid(t).
 [[gnu::always_inline]] inline Lanes gate(const Lanes& z, const Lanes& t) {
@@ -50,7 +48,7 @@ constexpr float kSiluFlat = 150.0f;                  // as above
 
 void relu(const float* z, float* y, std::int64_t numel) {
   map_to(
-      y, numel, [](const Lanes& a) __attribute__((always_inline)) { return relu_of(a); }, z);
+      y, numel, [](const Lanes& a) __attribute__((always_inline)) { return keep_positive(a, a); }, z);
 }
 
 void gelu(const float* z, float* y, std::int64_t numel) {
@@ -64,9 +62,7 @@ void silu(const float* z, float* y, std::int64_t numel) {
 }
 
 void relu_backward(const float* z, const float* dy, float* dz, bool accumulate, std::int64_t numel) {
-  const auto slope = [](const Lanes& a, const Lanes& d) __attribute__((always_inline)) {
-    return select(a <= splat(0.0f), splat(0.0f), d);
-  };
+  const auto slope = [](const Lanes& a, const Lanes& d) __attribute__((always_inline)) { return keep_positive(a, d); };
   map_into(dz, accumulate, numel, slope, z, dy);
 }
 

@@ -1,6 +1,7 @@
 #include "shoal/kernels/host/isa/add.h"
 
 #include "shoal/kernels/host/isa/map.h"
+#include "shoal/kernels/host/isa/relu.h"
 #include "shoal/kernels/host/isa/table_parts.h"
 
 namespace shoal::kernels::host::SHOAL_ISA {
@@ -14,7 +15,7 @@ void add(const float* a, const float* b, float* y, std::int64_t numel) {
 void add_relu(const float* a, const float* b, float* y, std::int64_t numel) {
   const auto sum = [](const Lanes& x, const Lanes& z) __attribute__((always_inline)) {
     const Lanes s = x + z;
-    return select(s <= splat(0.0f), splat(0.0f), s);
+    return keep_positive(s, s);
   };
   map_to(y, numel, sum, a, b);
 }

@@ -5,6 +5,7 @@
 
 #include "shoal/kernels/host/isa/column_sums.h"
 #include "shoal/kernels/host/isa/map.h"
+#include "shoal/kernels/host/isa/relu.h"
 #include "shoal/kernels/host/isa/table_parts.h"
 
 namespace shoal::kernels::host::SHOAL_ISA {
@@ -84,7 +85,7 @@ void normalise_rows(const BatchNormRows& a, std::int64_t row_begin, std::int64_t
         const auto normalise =
             [](const Lanes& x, const Lanes& mean, const Lanes& gain, const Lanes& beta) __attribute__((always_inline)) {
           const Lanes y = (x - mean) * gain + beta;
-          return kRelu ? select(y <= splat(0.0f), splat(0.0f), y) : y;
+          return kRelu ? keep_positive(y, y) : y;
         };
         for (std::int64_t row = row_begin; row < row_end; ++row) {
           const std::int64_t start = row * a.num_channels + first;
@@ -98,11 +99,6 @@ void normalise(const BatchNormRows& a, std::int64_t begin, std::int64_t end) {
   a.relu ? normalise_rows<true>(a, begin, end) : normalise_rows<false>(a, begin, end);
 }
 
-/// dy where the forward's output was positive (or NaN).
-[[gnu::always_inline]] inline Lanes masked(const Lanes& dy, const Lanes& y) {
-  return select(y <= splat(0.0f), splat(0.0f), dy);
-}
-
 template <bool kRelu>
 void sum_gradients(const BatchNormGradient& a, const ColumnRange& range, double* sums) {
   sum_columns<2>(
@@ -110,7 +106,7 @@ void sum_gradients(const BatchNormGradient& a, const ColumnRange& range, double*
       [&a](auto& terms, std::int64_t row, std::int64_t column, std::int64_t count) __attribute__((always_inline)) {
         const std::int64_t start = row * a.num_channels;
         Lanes g = load_counted(a.dy + start, column, count);
-        if constexpr (kRelu) g = masked(g, load_counted(a.y + start, column, count));
+        if constexpr (kRelu) g = keep_positive(load_counted(a.y + start, column, count), g);
         const Lanes centered = load_counted(a.x + start, column, count) - load_counted(a.mean, column, count);
         terms[0] = g * (centered * load_counted(a.rstd, column, count));
         terms[1] = g;
@@ -148,7 +144,7 @@ void gradient_rows(const BatchNormGradient& a, const ColumnRange& range, const d
     if constexpr (kRelu) {
       const auto with_mask = [gradient_of](const Lanes& g, const Lanes& y, const auto&... rest)
           __attribute__((always_inline)) {
-        return gradient_of(masked(g, y), rest...);
+        return gradient_of(keep_positive(y, g), rest...);
       };
       map_into(a.dx + start, a.accumulate, num_columns, with_mask, a.dy + start, a.y + start, a.x + start, mean, gain,
                gx, g_mean);

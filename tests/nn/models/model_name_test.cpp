@@ -40,9 +40,26 @@ TEST(ModelName, UnknownNames_SuggestTheNearestAndListAll) {
   refuse("gpt-0x64", "gpt-LxD");
   refuse("gpt-2x64x3", "gpt-LxD");
   refuse("gpt2-124", "gpt2-124m");
+  refuse("gpt2-770m", "gpt2-774m");
   refuse("chain-3", "chain-NxD");
   refuse("chain-99999999999999999999x4", "chain-NxD");
-  refuse("", "mlp");
+}
+
+TEST(ModelName, MoreLayersThanArePlanned_AreRefused) {
+  expect_name("chain-10000x64", Family::Chain, 10000, 64);
+  expect_error(ErrorCode::InvalidArgument, {"'chain-10001x64'", "10001", "10000"},
+               [] { nn::parse_model_name("chain-10001x64"); });
+}
+
+TEST(ModelName, NamesLikeNone_ListAll) {
+  for (const std::string spec : {"", "transformer"}) {
+    try {
+      nn::parse_model_name(spec);
+      ADD_FAILURE() << spec << " was taken";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("'" + spec + "'; known: mlp"), std::string::npos) << error.what();
+    }
+  }
 }
 
 }  // namespace
