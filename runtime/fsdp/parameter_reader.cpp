@@ -10,22 +10,22 @@
 namespace shoal::fsdp {
 namespace {
 
-/// The whole of an owned tensor (weights or a state tensor) of one flat parameter, on the host.
-std::vector<float> gather_flat(RankState& rank, Strategy strategy, const FlatParameter& flat, const Tensor& owned) {
+/// The whole of an owned tensor (weights or a state tensor) of one flat parameter, on the host until the next one.
+const std::vector<float>& gather_flat(RankState& rank, const FlatParameter& flat, const Tensor& owned) {
   Stream& stream = *rank.streams.gather;
-  std::vector<float> host(static_cast<std::size_t>(flat.layout.full_numel()));
-  if (rank.is_sharded(strategy)) {
-    // Outside every pass, so it is neither in the arena nor in the predicted bytes.
-    const Buffer buffer = rank.device.reserve(flat.layout.full_numel() * dtype_bytes(DType::F32));
-    const Tensor full(buffer.data(), {flat.layout.full_numel()}, DType::F32);
+  Tensor full = owned;
+  if (rank.is_sharded) {
+    full = Tensor(rank.arena.at(0), {flat.layout.full_numel()}, DType::F32);  // no pass runs
     rank.gather_comm->all_gather(stream, owned, full);
-    stream.copy(host.data(), full.data(), full.num_bytes());
-    stream.synchronize();
-  } else {
-    stream.copy(host.data(), owned.data(), owned.num_bytes());
-    stream.synchronize();
   }
-  return host;
+  rank.host.values.resize(static_cast<std::size_t>(full.numel()));
+  stream.copy(rank.host.values.data(), full.data(), full.num_bytes());
+  stream.synchronize();
+  return rank.host.values;
+}
+
+const Segment& segment_of(const UnitTable& units, const ParameterPlace& place) {
+  return units.flats[static_cast<std::size_t>(place.flat)].layout.segments[static_cast<std::size_t>(place.segment)];
 }
 
 using NamedHashes = std::map<std::string, std::vector<std::uint64_t>>;
@@ -47,34 +47,37 @@ void append(std::vector<std::uint64_t>& words, const NamedHashes& hashes) {
 
 }  // namespace
 
-std::vector<float> read_parameter(RankState& rank, Strategy strategy, const std::string& name) {
-  for (std::size_t f = 0; f < rank.flats.size(); ++f) {
-    const FlatParameter& flat = rank.units.flats[f];
-    for (const Segment& segment : flat.layout.segments) {
-      if (segment.name != name) continue;
-      const std::vector<float> full = gather_flat(rank, strategy, flat, rank.flats[f].storage->weights());
-      const auto begin = full.begin() + segment.offset;
-      return {begin, begin + segment.numel()};
-    }
+ParameterPlace find_parameter(const UnitTable& units, const std::string& name) {
+  for (const ParameterPlace& place : units.places) {
+    if (segment_of(units, place).name == name) return place;
   }
   fail(ErrorCode::InvalidArgument, fmt::format("[read_parameter] the model has no parameter '{}'", name));
 }
 
-StateHashes hash_state(RankState& rank, Strategy strategy, const std::vector<nn::StateBuffer*>& state_buffers) {
+std::vector<float> read_parameter(RankState& rank, const ParameterPlace& place) {
+  const auto flat = static_cast<std::size_t>(place.flat);
+  const std::vector<float>& full = gather_flat(rank, rank.units.flats[flat], rank.flats[flat].storage->weights());
+  const Segment& segment = segment_of(rank.units, place);
+  const auto begin = full.begin() + segment.offset;
+  return {begin, begin + segment.numel()};
+}
+
+StateHashes hash_state(RankState& rank, const std::vector<nn::StateBuffer*>& state_buffers) {
   NamedHashes weights;
   NamedHashes optimizer_state;
   for (std::size_t f = 0; f < rank.flats.size(); ++f) {
     const FlatParameter& flat = rank.units.flats[f];
     const FlatStorage& storage = *rank.flats[f].storage;
-    hash_segments(flat.layout, gather_flat(rank, strategy, flat, storage.weights()), weights);
+    hash_segments(flat.layout, gather_flat(rank, flat, storage.weights()), weights);
     for (const Tensor& tensor : storage.state()) {
-      hash_segments(flat.layout, gather_flat(rank, strategy, flat, tensor), optimizer_state);
+      hash_segments(flat.layout, gather_flat(rank, flat, tensor), optimizer_state);
     }
   }
   NamedHashes buffers;
   for (const nn::StateBuffer* buffer : state_buffers) {
     const Tensor& running = rank.state->running(buffer->index);
-    std::vector<float> host(static_cast<std::size_t>(running.numel()));
+    std::vector<float>& host = rank.host.values;
+    host.resize(static_cast<std::size_t>(running.numel()));
     rank.streams.gather->copy(host.data(), running.data(), running.num_bytes());
     rank.streams.gather->synchronize();
     buffers[buffer->name].push_back(hash_bytes(host.data(), host.size() * sizeof(float)));

@@ -143,7 +143,7 @@ void PassExecutor::finish_gradients(const PlanOp& op, Stream& stream) {
 
 void PassExecutor::reduce(const PlanOp& op, Stream& stream) {
   const FlatState& state = flat(op);
-  if (is_sharded()) {
+  if (rank_.is_sharded) {
     rank_.reduce_comm->reduce_scatter(stream, state.gradients, state.storage->gradients(), collectives::Fold::Replace);
   } else {
     rank_.reduce_comm->all_reduce(stream, state.gradients, state.gradients, collectives::Fold::Replace);

@@ -18,8 +18,6 @@ class PassExecutor {
   /// The pass reaches a mark. Throws Unsupported, naming both, where the plan expects another one.
   void reach(OpKind mark, int unit = -1);
 
-  const Plan& plan() const { return plan_; }
-
  private:
   void enqueue(const PlanOp& op);
   void perform(const PlanOp& op, Stream& stream);
@@ -34,7 +32,6 @@ class PassExecutor {
   void begin_pass(Stream& stream);
   Tensor lease_tensor(const PlanOp& op) const;
   FlatState& flat(const PlanOp& op) const { return rank_.flats[static_cast<std::size_t>(op.flat)]; }
-  bool is_sharded() const { return rank_.is_sharded(plan_.strategy); }
 
   const Plan& plan_;
   RankState& rank_;

@@ -69,7 +69,7 @@ PassOutline outline_pass(const Trace& trace, const PlannerInput& input) {
       outline.forward_end = position;
     } else if (event.kind == TraceKind::UseParameter || event.kind == TraceKind::WriteGradient) {
       note_use(outline, input, event);
-    } else if (event.kind != TraceKind::Acquire && event.kind != TraceKind::Release) {
+    } else if (is_mark(event.kind)) {
       const int unit = input.units.unit_of_module[static_cast<std::size_t>(event.id)];
       if (unit < 0) continue;
       const auto u = static_cast<std::size_t>(unit);

@@ -25,10 +25,11 @@ class PassPlanner {
  public:
   PassPlanner(const Trace& trace, const PlannerInput& input)
       : trace_(trace), input_(input), outline_(outline_pass(trace, input)) {
-    plan_.kind = trace.has_backward ? PassKind::Train : PassKind::Evaluate;
+    plan_.kind = trace.has_backward ? PassKind::Train : trace.has_loss ? PassKind::Evaluate : PassKind::Predict;
     plan_.strategy = input.policies.strategy;
     plan_.world_size = input.world_size;
     add_activation_leases();
+    add_steps();
     values_lease_.assign(input.units.flats.size(), -1);
     gradients_lease_.assign(input.units.flats.size(), -1);
     is_finished_.assign(input.units.flats.size(), 0);
@@ -44,7 +45,7 @@ class PassPlanner {
       position_ = static_cast<int>(i);
       if (event.kind == TraceKind::ForwardEnd) {
         end_forward();
-      } else if (is_module_mark(event.kind)) {
+      } else if (is_mark(event.kind)) {
         const int unit = input_.units.unit_of_module[static_cast<std::size_t>(event.id)];
         if (unit >= 0) visit(event.kind, unit);
       }
@@ -54,11 +55,6 @@ class PassPlanner {
   }
 
  private:
-  static bool is_module_mark(TraceKind kind) {
-    return kind == TraceKind::EnterForward || kind == TraceKind::ExitForward || kind == TraceKind::EnterBackward ||
-           kind == TraceKind::ExitBackward;
-  }
-
   const Unit& unit(int u) const { return input_.units.units[static_cast<std::size_t>(u)]; }
   const FlatParameter& flat(int f) const { return input_.units.flats[static_cast<std::size_t>(f)]; }
   bool is_trainable(int f) const { return plan_.kind == PassKind::Train && flat(f).is_trainable; }
@@ -103,7 +99,18 @@ class PassPlanner {
     plan_.num_activation_leases = static_cast<int>(plan_.leases.size());
   }
 
-  PlanOp& add(OpKind kind, StreamRole stream, int u = -1, int f = -1, int lease = -1) {
+  void add_steps() {
+    for (const TraceEvent& event : trace_.events) {
+      if (is_mark(event.kind)) continue;
+      plan_.steps.push_back(event);
+      if (event.kind == TraceKind::StageState) plan_.staged_states.push_back(event.id);
+    }
+    std::sort(plan_.staged_states.begin(), plan_.staged_states.end());
+    plan_.staged_states.erase(std::unique(plan_.staged_states.begin(), plan_.staged_states.end()),
+                              plan_.staged_states.end());
+  }
+
+  void add(OpKind kind, StreamRole stream, int u = -1, int f = -1, int lease = -1) {
     PlanOp op{.kind = kind, .stream = stream, .unit = u, .flat = f, .lease = lease};
     if (kind == OpKind::PassEnd) {
       op.trace_position = static_cast<int>(trace_.events.size());
@@ -116,7 +123,6 @@ class PassPlanner {
       op.trace_position = after_mark_;
     }
     plan_.ops.push_back(std::move(op));
-    return plan_.ops.back();
   }
 
   int add_lease(MemoryTag tag, int f) {
@@ -230,11 +236,11 @@ class PassPlanner {
     add(OpKind::ForwardEnd, StreamRole::Compute);
     gather_ahead(backward_queue_, static_cast<std::size_t>(input_.policies.prefetch), &PassPlanner::has_backward_lease);
     if (plan_.world_size == 1) return;
-    add(OpKind::ReduceSums, StreamRole::Reduce);
+    if (plan_.kind != PassKind::Predict) add(OpKind::ReduceSums, StreamRole::Reduce);
     if (updates_state()) add(OpKind::ReduceState, StreamRole::Reduce);
   }
 
-  bool updates_state() const { return plan_.kind == PassKind::Train && input_.model.state_buffer_numel > 0; }
+  bool updates_state() const { return !plan_.staged_states.empty(); }
 
   void finish() {
     // Gradients that this pass never reached are zero, and are reduced all the same: every rank counts on it.
@@ -251,6 +257,8 @@ class PassPlanner {
     }
     if (updates_state()) add(OpKind::UpdateState, StreamRole::Compute);
     release_gradients();
+    // Peers may be behind; afterwards this rank may go. (Training ends with an update, which has one of its own.)
+    if (plan_.kind != PassKind::Train && plan_.is_sharded()) add(OpKind::AwaitReaders, StreamRole::Gather);
     add(OpKind::PassEnd, StreamRole::Compute);
   }
 

@@ -11,7 +11,8 @@
 
 namespace shoal::fsdp {
 
-enum class PassKind { Train, Evaluate, Update };
+/// Predict: a forward that leaves no loss.
+enum class PassKind { Train, Evaluate, Predict, Update };
 
 enum class OpKind : std::uint8_t {
   // Marks: the pass reaches this point; the executor enqueues everything up to here.
@@ -37,7 +38,7 @@ enum class OpKind : std::uint8_t {
   GradientNorm,  // compute: adds the gradient shard's squares to the norm's words
   ReduceNorm,    // reduce stream: all-reduce the words (where shards differ between ranks)
   FinishNorm,    // compute: norm, clip factor, skip flag
-  AwaitReaders,  // gather stream: peers have read this rank's shards
+  AwaitReaders,  // gather stream: peers have read this rank's shards (a forward pass ends with it too)
   Update,        // compute: the optimizer's rule on the owned slice
   Publish,       // compute: peers may gather the new version
 };
@@ -80,9 +81,11 @@ struct Plan {
   std::vector<Lease> leases;  // activations first: lease i < num_activation_leases is the trace's lease i
   int num_activation_leases = 0;
   std::int64_t arena_bytes = 0;
+  std::vector<TraceEvent> steps;   // of the trace: leases, parameters and state buffers, in order; marks are in ops
+  std::vector<int> staged_states;  // state buffers whose statistics this pass observes, by index
 
   /// Whether ranks hold shards only, so that units have leases.
-  bool is_sharded() const { return strategy == Strategy::Full && world_size > 1; }
+  bool is_sharded() const { return shards_parameters(strategy, world_size); }
 };
 
 }  // namespace shoal::fsdp

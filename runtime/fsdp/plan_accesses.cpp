@@ -78,10 +78,7 @@ class AccessList {
   void add_activations() {
     for (int lease = 0; lease < plan_.num_activation_leases; ++lease) {
       const Lease& held = plan_.leases[static_cast<std::size_t>(lease)];
-      LeaseUse use{held.begin + 1, held.end};
-      if (!trace_.lease_uses.empty()) use = trace_.lease_uses[static_cast<std::size_t>(lease)];
-      if (use.first < 0) continue;
-      Access access = compute_at(use.first, use.last);
+      Access access = compute_at(held.begin + 1, held.end);
       access.writes = true;
       add_arena(access, lease, 0, held.bytes);
     }
@@ -136,7 +133,7 @@ class AccessList {
         break;
       case OpKind::ForwardEnd:  // what the forward left
         touch(op, i, Resource::Sums, true);
-        if (plan_.kind == PassKind::Train) touch(op, i, Resource::StagedState, true);
+        if (!plan_.staged_states.empty()) touch(op, i, Resource::StagedState, true);
         break;
       case OpKind::Gather:
         touch(op, i, Resource::Parameters, false, op.flat);
@@ -183,6 +180,7 @@ class AccessList {
         touch(op, i, Resource::Control, true);
         break;
       case OpKind::AwaitReaders:
+        if (plan_.kind != PassKind::Update) break;  // nothing here but the host waits for it
         for (std::size_t f = 0; f < units_.flats.size(); ++f) {
           if (units_.flats[f].is_trainable) touch(op, i, Resource::Parameters, false, static_cast<int>(f));
         }

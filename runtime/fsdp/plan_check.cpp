@@ -20,6 +20,11 @@ int count_ops(const Plan& plan, OpKind kind) {
 std::string PlanSubject::describe(int i) const {
   const PlanOp& described = op(i);
   if (described.unit < 0) return fmt::format("operation {} ({})", i, op_kind_name(described.kind));
+  // What is described may be what is wrong.
+  if (described.unit >= static_cast<int>(input.units.units.size())) {
+    return fmt::format("operation {} ({} of unit {}, which there is not)", i, op_kind_name(described.kind),
+                       described.unit);
+  }
   return fmt::format("operation {} ({} of '{}')", i, op_kind_name(described.kind), unit(described.unit).name);
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "shoal/runtime/fsdp/plan_check_parts.h"
 
@@ -54,6 +55,25 @@ void check_marks(const PlanSubject& subject) {
   }
   if (next != expected.size())
     subject.reject(fmt::format("{} of {} marks are missing", expected.size() - next, expected.size()));
+}
+
+/// The plan remembers what the trace did, for comparison when it is followed.
+void check_steps(const PlanSubject& subject) {
+  const std::vector<TraceEvent>& steps = subject.plan.steps;
+  std::size_t next = 0;
+  std::set<int> staged;
+  for (const TraceEvent& event : subject.trace.events) {
+    if (is_mark(event.kind) || subject.plan.kind == PassKind::Update) continue;
+    if (next == steps.size() || steps[next].kind != event.kind || steps[next].id != event.id) {
+      subject.reject(fmt::format("step {} is not the trace's", next));
+    }
+    if (event.kind == TraceKind::StageState) staged.insert(event.id);
+    ++next;
+  }
+  if (next != steps.size()) subject.reject(fmt::format("it has {} steps and the trace {}", steps.size(), next));
+  if (!std::equal(staged.begin(), staged.end(), subject.plan.staged_states.begin(), subject.plan.staged_states.end())) {
+    subject.reject("it reduces other state buffers than the trace stages");
+  }
 }
 
 StreamRole stream_of(OpKind kind) {
@@ -143,10 +163,11 @@ bool belongs(const PlanSubject& subject, const PlanOp& op, const Place& place) {
       return place.mark == OpKind::ForwardEnd;
     case OpKind::UpdateState:
       return place.is_last;
+    case OpKind::AwaitReaders:
+      return subject.plan.kind == PassKind::Update || place.is_last;
     case OpKind::GradientNorm:
     case OpKind::ReduceNorm:
     case OpKind::FinishNorm:
-    case OpKind::AwaitReaders:
     case OpKind::Update:
     case OpKind::Publish:
       return subject.plan.kind == PassKind::Update;
@@ -182,6 +203,10 @@ void check_structure(const PlanSubject& subject) {
   if (plan.kind != PassKind::Update && (plan.kind == PassKind::Train) != subject.trace.has_backward) {
     subject.reject("the plan trains and the trace has no backward, or the other way round");
   }
+  if (plan.kind != PassKind::Update && (plan.kind == PassKind::Predict) == subject.trace.has_loss) {
+    subject.reject("the plan predicts and the trace has a loss, or the other way round");
+  }
+  check_steps(subject);
   check_marks(subject);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) check_operands(subject, static_cast<int>(i));
   check_places(subject);

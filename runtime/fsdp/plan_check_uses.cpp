@@ -120,7 +120,7 @@ class UseCheck {
   std::vector<char> is_ahead_;  // by unit: gathered and not entered
 };
 
-/// How often each flat parameter's values are read in a phase.
+/// Whether each flat parameter's values are read in a phase, 0 or 1.
 struct Reads {
   std::vector<char> forward, backward;
 };
@@ -185,13 +185,14 @@ void check_counts(const PlanSubject& subject) {
   expect(subject, OpKind::GradientNorm, updated);
   expect(subject, OpKind::Update, updated);
   expect(subject, OpKind::Publish, plan.is_sharded() ? updated : none);
-  const bool has_state = trains && subject.input.model.state_buffer_numel > 0;
-  expect(subject, OpKind::ReduceSums, {!updates && sends ? 1 : 0});
+  const bool has_state = !plan.staged_states.empty();
+  const bool has_loss = !updates && plan.kind != PassKind::Predict;
+  expect(subject, OpKind::ReduceSums, {has_loss && sends ? 1 : 0});
   expect(subject, OpKind::ReduceState, {has_state && sends ? 1 : 0});
   expect(subject, OpKind::UpdateState, {has_state ? 1 : 0});
   expect(subject, OpKind::ReduceNorm, {updates && plan.is_sharded() ? 1 : 0});
   expect(subject, OpKind::FinishNorm, {updates ? 1 : 0});
-  expect(subject, OpKind::AwaitReaders, {updates && plan.is_sharded() ? 1 : 0});
+  expect(subject, OpKind::AwaitReaders, {!trains && plan.is_sharded() ? 1 : 0});
 }
 
 }  // namespace shoal::fsdp

@@ -3,21 +3,25 @@
 #include <algorithm>
 
 #include "shoal/runtime/base/dtype.h"
-#include "shoal/runtime/base/exact_sum.h"
 #include "shoal/runtime/fsdp/enqueue_order.h"
 
 namespace shoal::fsdp {
 namespace {
 
 constexpr std::int64_t kSumsBytes = 3 * static_cast<std::int64_t>(sizeof(double));
-constexpr std::int64_t kWordsBytes = ExactSum::kWords * static_cast<std::int64_t>(sizeof(std::int64_t));
 
-void add(MemoryBytes& bytes, MemoryTag tag, std::int64_t more) {
+}  // namespace
+
+void add_bytes(MemoryBytes& bytes, MemoryTag tag, std::int64_t more) {
   bytes.by_tag[static_cast<std::size_t>(tag)] += more;
   bytes.total += more;
 }
 
-}  // namespace
+std::int64_t staged_numel(const Plan& plan, const ModelSpec& model) {
+  std::int64_t numel = 0;
+  for (const int buffer : plan.staged_states) numel += model.state_buffers[static_cast<std::size_t>(buffer)];
+  return numel;
+}
 
 MemoryBytes lease_peak(const Plan& plan, const Trace& trace) {
   struct Change {
@@ -64,16 +68,14 @@ MemoryBytes predict_peak(const MemoryBytes& persistent, std::span<const MemoryBy
 
 MemoryBytes persistent_model_bytes(const UnitTable& units, Strategy strategy, int world_size,
                                    std::int64_t state_bytes_per_element) {
-  const bool shards_state = strategy != Strategy::None && world_size > 1;
-  const bool shards_gradients = shards_state && strategy != Strategy::Optimizer;
-  const bool shards_parameters = shards_gradients && strategy != Strategy::Gradients;
+  const bool is_sharded = shards_parameters(strategy, world_size);
   MemoryBytes bytes;
   for (const FlatParameter& flat : units.flats) {
-    const auto numel = [&](bool is_sharded) { return is_sharded ? flat.layout.shard_numel : flat.layout.full_numel(); };
-    add(bytes, MemoryTag::Parameters, numel(shards_parameters) * dtype_bytes(DType::F32));
+    const std::int64_t numel = is_sharded ? flat.layout.shard_numel : flat.layout.full_numel();
+    add_bytes(bytes, MemoryTag::Parameters, numel * dtype_bytes(DType::F32));
     if (!flat.is_trainable) continue;
-    add(bytes, MemoryTag::Gradients, numel(shards_gradients) * dtype_bytes(DType::F32));
-    add(bytes, MemoryTag::OptimizerState, numel(shards_state) * state_bytes_per_element);
+    add_bytes(bytes, MemoryTag::Gradients, numel * dtype_bytes(DType::F32));
+    add_bytes(bytes, MemoryTag::OptimizerState, numel * state_bytes_per_element);
   }
   return bytes;
 }
@@ -98,10 +100,10 @@ WireBytes wire_bytes(const Plan& plan, const UnitTable& units, const ModelSpec& 
         wire.sums += all_reduced(kSumsBytes);
         break;
       case OpKind::ReduceState:
-        wire.sums += all_reduced(model.state_buffer_numel * dtype_bytes(DType::F32));
+        wire.sums += all_reduced(staged_numel(plan, model) * dtype_bytes(DType::F32));
         break;
       case OpKind::ReduceNorm:
-        wire.sums += all_reduced(kWordsBytes);
+        wire.sums += all_reduced(kNormWordsBytes);
         break;
       default:  // nothing is sent
         break;

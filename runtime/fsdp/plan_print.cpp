@@ -14,6 +14,8 @@ std::string_view pass_name(PassKind kind) {
       return "training";
     case PassKind::Evaluate:
       return "evaluation";
+    case PassKind::Predict:
+      return "prediction";
     case PassKind::Update:
       return "update";
   }

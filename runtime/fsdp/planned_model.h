@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "shoal/nn/model.h"
 #include "shoal/runtime/device/memory_ledger.h"
@@ -13,9 +14,8 @@
 
 namespace shoal::fsdp {
 
-/// One pass: what was traced, how it is scheduled, and the proof of that.
+/// One pass: how it is scheduled, the proof of that, and what it costs.
 struct PlannedPass {
-  Trace trace;
   Plan plan;
   PlanProof proof;
   MemoryBytes lease_peak;
@@ -32,8 +32,10 @@ struct PlannedModel {
   std::optional<PlannedPass> predict;
   MemoryBytes persistent;        // weights, gradients, optimizer state, state buffers and control of one rank
   MemoryBytes predicted;         // peak of one rank over all passes, by tag and in total; inputs not included
-  std::int64_t arena_bytes = 0;  // one arena serves all passes
+  std::int64_t arena_bytes = 0;  // one arena serves all passes, and what ranks exchange between them
 
+  /// Those that are planned.
+  std::vector<const PlannedPass*> passes() const;
   std::int64_t num_parameters() const;
   /// Schedule and proof of the training and the update pass, as text.
   std::string describe() const;

@@ -14,7 +14,8 @@ struct PlannerInput {
   int world_size = 1;
 };
 
-/// Plans a training pass (a trace with a backward) or an evaluation pass (without). Pure, and the same on every rank.
+/// Plans a training pass (a trace with a backward), an evaluation (without) or a prediction (without a loss). Pure, and
+/// the same on every rank.
 ///
 /// Every pass forks and joins: whatever another stream does comes after PassBegin, hence after earlier passes; at
 /// PassEnd the compute stream has waited for everything that other streams did. Waits that others imply are left out:

@@ -14,6 +14,11 @@ std::string_view strategy_name(Strategy strategy);
 /// Throws InvalidArgument naming the known ones.
 Strategy parse_strategy(std::string_view name);
 
+/// Whether ranks hold shards of the parameters only, so that values must be gathered to be used.
+inline bool shards_parameters(Strategy strategy, int world_size) {
+  return (strategy == Strategy::Full || strategy == Strategy::Hybrid) && world_size > 1;
+}
+
 /// How a model is sharded and scheduled. Plain data, frozen once a model is sharded.
 struct Policies {
   Strategy strategy = Strategy::Full;

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "shoal/collectives/communicator.h"
+#include "shoal/kernels/step_block.h"
 #include "shoal/optim/rule.h"
 #include "shoal/runtime/device/device.h"
 #include "shoal/runtime/fsdp/flat_storage.h"
@@ -38,21 +40,36 @@ struct FlatState {
   std::vector<UpdateSlice> slices;
 };
 
+/// The host's end of copies to and from the device. A copy stays queued where the host gives up waiting for it, so this
+/// lives as long as the streams.
+struct HostEnd {
+  kernels::StepBlock reports[2] = {};  // of the last two steps, by slot
+  kernels::StepBlock sums = {};        // of an evaluation
+  std::vector<float> values;           // predictions, a flat parameter, or initial values
+  std::vector<std::uint64_t> words;    // what ranks compare
+};
+
 /// Everything of one rank that a plan's operations refer to.
 struct RankState {
+  struct Options {
+    Strategy strategy = Strategy::Full;
+    std::int64_t arena_bytes = 0;
+    std::optional<float> padding;  // what padding of reduce inputs is filled with; for tests
+  };
   RankState(Device& device, collectives::Communicator& world, const ModelSpec& model, UnitTable unit_table,
-            std::int64_t arena_bytes);
+            const Options& options);
 
-  /// Whether flat parameters are sharded, so that values must be gathered: `full` on more than one rank.
-  bool is_sharded(Strategy strategy) const { return strategy == Strategy::Full && world_size > 1; }
+  /// Gives back what a pass holds that will not go on.
+  void drop_leases();
+  /// Tells peers why this rank will not go on, so that they stop instead of waiting. Returns when none reads this
+  /// rank's memory any more, or when the deadline is over.
+  void abort(const std::string& reason) noexcept;
 
   Device& device;
   UnitTable units;
   int rank;
   int world_size;
-  // Two communicators, because operations on one run in issue order whatever streams they are put on.
-  std::unique_ptr<collectives::Communicator> gather_comm;
-  std::unique_ptr<collectives::Communicator> reduce_comm;
+  bool is_sharded;  // ranks hold shards only, so values must be gathered
   std::vector<FlatState> flats;
   std::vector<char> is_gradient_written;  // by parameter, in this pass
   std::unique_ptr<StateStorage> state;
@@ -60,10 +77,16 @@ struct RankState {
   Buffer control;  // two step blocks and the norm's words
   Tensor blocks[2];
   Tensor words;
-  Tensor block;                  // the step block of the pass that is being enqueued
-  std::optional<float> padding;  // what padding of reduce inputs is filled with; for tests
+  Tensor block;  // the step block of the pass that is being enqueued
+  std::optional<float> padding;
   const optim::Rule* rule = nullptr;
-  RankStreams streams;  // last, so that they are drained before what they use goes
+  HostEnd host;
+  // What follows goes first, the streams before all: they are drained while everything is there that their operations
+  // touch. Then the communicators, after which no peer reads this rank's shards; only then the shards.
+  // Two communicators, because operations on one run in issue order whatever streams they are put on.
+  std::unique_ptr<collectives::Communicator> gather_comm;
+  std::unique_ptr<collectives::Communicator> reduce_comm;
+  RankStreams streams;
 
   static std::int64_t control_bytes();
 };

@@ -13,7 +13,7 @@ namespace shoal::fsdp {
 
 struct ShardOptions {
   Policies policies;
-  nn::BatchSpec train_batch;                    // of one rank
+  nn::BatchSpec train_batch;                    // of this rank; ranks may have different sizes
   std::optional<nn::BatchSpec> evaluate_batch;  // of one rank; none: evaluate() is not used
   std::optional<nn::BatchSpec> predict_batch;   // inputs of predict(); none: predict() is not used
   std::uint64_t seed = 0;                       // of the initial weights

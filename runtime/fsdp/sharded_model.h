@@ -35,11 +35,18 @@ struct StepSettings {
 
 /// A model whose parameters, gradients and optimizer state are sharded over the ranks of a communicator, with its
 /// plans. One object per rank, used from the rank's thread; construction and every method that says so are collective.
+///
+/// A call that refuses its arguments (InvalidArgument about a batch or a name) has enqueued nothing and may be repeated
+/// with other ones. After any other exception this object is of no more use, since peers have been promised collectives
+/// that will not come: every later call throws the same exception, and on the other ranks calls throw Aborted with its
+/// text.
 class ShardedModel {
  public:
   /// Finalizes `model`, traces it, plans its passes and proves them, places one arena, and materialises this rank's
   /// shards. Nothing of the model's size is allocated before the plans are proved. Collective. Throws Unsupported for
-  /// strategies other than none and full; OutOfMemory, with the table by tag, beyond the device's limit.
+  /// strategies other than none and full; OutOfMemory, with the table by tag, beyond the device's limit;
+  /// InvalidArgument on every rank, naming the first that differs, where ranks differ in model, policies, rule or seed.
+  /// Only the size of their batches may differ.
   ShardedModel(nn::Model& model, Device& device, collectives::Communicator& world, std::unique_ptr<optim::Rule> rule,
                ShardOptions options);
   ~ShardedModel();
@@ -48,7 +55,7 @@ class ShardedModel {
   /// the report of the step before it (nothing for the first), so that the host never waits for what it has just
   /// enqueued. Collective. `batch` must stay untouched until the report of this step has been returned.
   std::optional<StepReport> train_step(const nn::Batch& batch, const StepSettings& settings);
-  /// The report of the last step, once all of it has run. Collective.
+  /// The report of the last step, unless it was returned already, once all of it has run. Collective.
   std::optional<StepReport> finish();
 
   /// Sums of loss, count and correct over all ranks' slices, with running statistics and no gradient. Collective.
@@ -77,7 +84,6 @@ class ShardedModel {
   std::uint64_t plan_fingerprint() const;
 
   std::int64_t num_parameters() const;
-  const Plan& train_plan() const;
 
   /// What this rank has issued so far on the communicator for gathers and on the one for reductions.
   struct Traffic {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct ModuleSpec {
 struct ModelSpec {
   std::vector<ModuleSpec> modules;
   std::vector<ParameterSpec> parameters;
-  std::int64_t state_buffer_numel = 0;  // all state buffers together; 0: no statistics are reduced
+  std::vector<std::int64_t> state_buffers = {};  // elements of each, by index
+
+  std::int64_t state_numel() const { return std::accumulate(state_buffers.begin(), state_buffers.end(), 0LL); }
 };
 
 enum class TraceKind : std::uint8_t {
@@ -35,7 +38,11 @@ enum class TraceKind : std::uint8_t {
   WriteGradient,  // id: parameter; its gradient is written by the next operation
   Acquire,        // id: lease, in order of acquisition from 0; bytes, tag
   Release,        // id: lease
+  StageState,     // id: state buffer; this pass's observation of it is written by the next operation
 };
+
+/// Whether it says where the pass is; the others say what it does there.
+inline bool is_mark(TraceKind kind) { return kind <= TraceKind::ExitBackward; }
 
 struct TraceEvent {
   TraceKind kind;
@@ -44,20 +51,12 @@ struct TraceEvent {
   MemoryTag tag = MemoryTag::Activations;
 };
 
-/// Between which operations a lease is really touched. An operation has position p when it comes after event p - 1 and
-/// before event p.
-struct LeaseUse {
-  int first = -1;  // -1: no operation touches it
-  int last = -1;
-};
-
 /// One shape-only run of a forward and, for training, the tape's backward: what happened on the compute stream, in
 /// order. The same for every rank, strategy and world size.
 struct Trace {
   std::vector<TraceEvent> events;
   bool has_backward = false;
-  std::int64_t num_operations = 0;
-  std::vector<LeaseUse> lease_uses;  // by lease; empty: unknown, hence from acquisition to release
+  bool has_loss = true;  // false: the forward only predicts
 };
 
 }  // namespace shoal::fsdp

@@ -1,37 +1,57 @@
 #include "shoal/runtime/fsdp/tracer.h"
 
+#include <fmt/core.h>
+
 #include <vector>
 
 #include "shoal/kernels/step_block.h"
 #include "shoal/nn/tape.h"
-#include "shoal/runtime/device/operation_sink.h"
+#include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/runtime.h"
+#include "shoal/runtime/fsdp/lingering_allocator.h"
 
 namespace shoal::fsdp {
 namespace {
 
 /// Hands out addresses of the sim device and writes down when.
-class TracingAllocator final : public TensorAllocator {
+class TracingAllocator final : public LingeringAllocator {
  public:
-  TracingAllocator(Device& device, Trace& trace) : device_(device), trace_(trace) {}
+  TracingAllocator(Device& device, Trace& trace) : device_(&device), trace_(&trace) {}
 
-  Leased acquire(const Shape& shape, DType dtype, MemoryTag tag, const char*) override {
-    const std::int64_t bytes = shape.numel() * dtype_bytes(dtype);
-    const auto id = static_cast<int>(buffers_.size());
-    buffers_.push_back(device_.allocate(bytes, tag));
-    trace_.events.push_back({TraceKind::Acquire, id, bytes, tag});
-    return {Tensor(buffers_.back().data(), shape, dtype), id};
-  }
-
-  void release(std::int64_t id) noexcept override {
-    buffers_[static_cast<std::size_t>(id)] = Buffer();
-    trace_.events.push_back({TraceKind::Release, static_cast<int>(id), 0, MemoryTag::Activations});
+  /// Throws Unsupported where something is held still, naming it.
+  void end() const {
+    for (const Held& held : leases_) {
+      if (held.what == nullptr) continue;
+      fail(ErrorCode::Unsupported, fmt::format("[{}] its memory is still held at the end of the pass; a variable must "
+                                               "not be kept from one pass to the next",
+                                               held.what));
+    }
   }
 
  private:
-  Device& device_;
-  Trace& trace_;
-  std::vector<Buffer> buffers_;
+  struct Held {
+    Buffer buffer;
+    const char* what;  // null: given back
+  };
+
+  Leased lease(const Shape& shape, DType dtype, MemoryTag tag, const char* what) override {
+    const std::int64_t bytes = shape.numel() * dtype_bytes(dtype);
+    const auto id = static_cast<int>(leases_.size());
+    leases_.push_back({device_->allocate(bytes, tag), what});
+    trace_->events.push_back({TraceKind::Acquire, id, bytes, tag});
+    return {Tensor(leases_.back().buffer.data(), shape, dtype), id};
+  }
+
+  void give_back(std::int64_t id) noexcept override {
+    leases_[static_cast<std::size_t>(id)] = {Buffer(), nullptr};
+    trace_->events.push_back({TraceKind::Release, static_cast<int>(id), 0, MemoryTag::Activations});
+  }
+
+  void leave() noexcept override { leases_.clear(); }
+
+  Device* device_;
+  Trace* trace_;
+  std::vector<Held> leases_;
 };
 
 /// Everything is always gathered; uses and marks are written down.
@@ -66,7 +86,9 @@ class TracingBinding final : public nn::Binding {
 
   Tensor running(const nn::StateBuffer& buffer) override { return running_[static_cast<std::size_t>(buffer.index)]; }
   Tensor staged(const nn::StateBuffer& buffer) override {
-    return stages_statistics_ ? staged_[static_cast<std::size_t>(buffer.index)] : Tensor();
+    if (!stages_statistics_) return {};
+    trace_.events.push_back({TraceKind::StageState, buffer.index, 0, MemoryTag::Buffers});
+    return staged_[static_cast<std::size_t>(buffer.index)];
   }
 
   void enter(const nn::Module& module, nn::Phase phase) override {
@@ -126,7 +148,7 @@ ModelSpec describe_model(nn::Module& root) {
   for (const nn::Parameter* parameter : root.parameters()) {
     spec.parameters.push_back({parameter->name, parameter->shape, parameter->decays, parameter->is_trainable});
   }
-  for (const nn::StateBuffer* buffer : root.state_buffers()) spec.state_buffer_numel += buffer->shape.numel();
+  for (const nn::StateBuffer* buffer : root.state_buffers()) spec.state_buffers.push_back(buffer->shape.numel());
   return spec;
 }
 
@@ -135,10 +157,9 @@ Trace trace_model(nn::Model& model, const nn::BatchSpec& spec, TracedPass pass, 
   const Runtime runtime({.threads_per_rank = num_workers});
   const std::unique_ptr<Device> device = runtime.open_device(DeviceKind::Sim);
   Trace trace;
-  set_operation_sink(
-      *device, [&trace](const Stream&, const char*, const ByteRanges&, const ByteRanges&) { ++trace.num_operations; });
+  trace.has_loss = pass != TracedPass::Predict;
   const std::unique_ptr<Stream> stream = device->make_stream(StreamRole::Compute, "compute");
-  TracingAllocator allocator(*device, trace);
+  const Lingering<TracingAllocator> allocator(new TracingAllocator(*device, trace));
   TracingBinding binding(*device, trace, model, pass == TracedPass::Train);
   const AllMarked marks(model);
 
@@ -152,7 +173,7 @@ Trace trace_model(nn::Model& model, const nn::BatchSpec& spec, TracedPass pass, 
                         Tensor(targets.data(), spec.targets, spec.targets_dtype)};
   nn::Tape tape;
   nn::Context ctx{.stream = *stream,
-                  .allocator = allocator,
+                  .allocator = *allocator,
                   .binding = binding,
                   .tape = pass == TracedPass::Train ? &tape : nullptr,
                   .uses_batch_statistics = pass == TracedPass::Train,
@@ -173,6 +194,7 @@ Trace trace_model(nn::Model& model, const nn::BatchSpec& spec, TracedPass pass, 
     binding.exit(model, nn::Phase::Backward);
   }
   predictions = nn::Variable();
+  allocator->end();
   return trace;
 }
 

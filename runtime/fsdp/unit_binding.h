@@ -1,11 +1,13 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "shoal/nn/binding.h"
 #include "shoal/nn/module.h"
 #include "shoal/runtime/fsdp/pass_executor.h"
 #include "shoal/runtime/fsdp/rank_state.h"
+#include "shoal/runtime/fsdp/trace_cursor.h"
 
 namespace shoal::fsdp {
 
@@ -13,9 +15,10 @@ namespace shoal::fsdp {
 /// pass.
 class UnitBinding final : public nn::Binding {
  public:
-  UnitBinding(RankState& rank, const std::vector<nn::Parameter*>& parameters);
+  /// `cursor` follows the pass: what it does not have next is refused, since no wait may cover it.
+  UnitBinding(RankState& rank, const std::vector<nn::Parameter*>& parameters, TraceCursor& cursor);
 
-  /// The pass that follows. `stages_statistics`: state buffers are updated in it.
+  /// The pass that follows. `stages_statistics`: state buffers are updated in it. The cursor is there already.
   void begin(PassExecutor& executor, bool stages_statistics);
 
   Tensor value(const nn::Parameter& parameter) override;
@@ -30,12 +33,16 @@ class UnitBinding final : public nn::Binding {
     int flat = -1;
     int unit = -1;
     std::int64_t offset = 0;
-    std::int64_t numel = 0;
   };
+  bool is_open(const Place& place) const { return is_open_[static_cast<std::size_t>(place.unit)] != 0; }
+  void set_open(const nn::Module& module, bool is_open);
+  void follow(TraceKind kind, int id, const std::string& name);
   Tensor view(const Tensor& flat, const nn::Parameter& parameter, const Place& place) const;
 
   RankState& rank_;
+  TraceCursor& cursor_;
   std::vector<Place> places_;
+  std::vector<char> is_open_;  // by unit: entered, and not left again
   PassExecutor* executor_ = nullptr;
   bool stages_statistics_ = false;
 };

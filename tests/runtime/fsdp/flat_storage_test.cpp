@@ -89,6 +89,21 @@ TEST_F(FlatStorageTest, UpdateSlices_JoinNeighboursThatTheRuleTreatsAlike) {
   EXPECT_EQ(slices[1].numel, 3);
   EXPECT_EQ(slices[2].begin, 192);
   EXPECT_EQ(slices[2].numel, 63);
+
+  const std::vector<fsdp::ParameterSpec> parameters = {
+      {"a", {10, 10}, true}, {"b", {7, 9}, true}, {"c", {3}, false}, {"d", {5}, false}};
+  const fsdp::FlatParameter alike{
+      .unit = 0, .is_trainable = true, .layout = make_flat_layout(parameters, std::vector<int>{0, 1, 2, 3}, 1)};
+  const FlatStorage joined(*device_, *stream_, alike,
+                           {.rank = 0, .is_sharded = false, .num_state_tensors = 2, .padding = {}});
+  const auto two = joined.update_slices(*optim::make_adamw());
+  ASSERT_EQ(two.size(), 2U);  // a with b, c with d, each with the padding between them
+  EXPECT_EQ(two[0].parameter.name, "a");
+  EXPECT_EQ(two[0].begin, 0);
+  EXPECT_EQ(two[0].numel, 128 + 63);
+  EXPECT_EQ(two[1].parameter.name, "c");
+  EXPECT_EQ(two[1].begin, 192);
+  EXPECT_EQ(two[1].numel, 64 + 5);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -39,6 +40,19 @@ TEST(ParameterReader, ReadsTheSameValues_UnderEveryStrategyAndWorld) {
     EXPECT_EQ(read_all(ranks, fsdp::Strategy::None), want);
     EXPECT_EQ(read_all(ranks, fsdp::Strategy::Full), want);
   }
+}
+
+TEST(ParameterReader, ReadingFits_WhereTrainingHadAllTheMemoryThereIs) {
+  ShardedRun run = run_of(small_workload("awkward"), 2);
+  std::atomic<std::int64_t> held{0};
+  run.inspect = [&](fsdp::ShardedModel& model, Device& device) {
+    EXPECT_GE(device.reserved_bytes(), model.arena_bytes());
+    held = device.ledger().live().total + device.reserved_bytes();
+  };
+  const ShardedResult want = run_sharded(run);
+  run.runtime.memory_limit_bytes = held;
+  run.inspect = [](fsdp::ShardedModel& model, Device&) { EXPECT_EQ(model.read_parameter("inner.unused").size(), 15U); };
+  EXPECT_EQ(run_sharded(run).hashes.state, want.hashes.state);
 }
 
 TEST(ParameterReader, AnUnknownName_IsNamed) {

@@ -45,7 +45,7 @@ TEST(PassPlanner, EnclosingUnit_IsGatheredOnceAndKept) {
 
 TEST(PassPlanner, EnclosingUnit_InEvaluation_IsReleasedAfterItsForward) {
   const PlanCase planned("", make_tied_transformer(2, 16, 64, 8), 2, 1);
-  EXPECT_EQ(plan_notation(planned.evaluate), "[ G0 G1 f0 f1 G2 /f1 V1 f2 G3 /f2 V2 f3 /f3 V3 /f0 V0 | S ]");
+  EXPECT_EQ(plan_notation(planned.evaluate), "[ G0 G1 f0 f1 G2 /f1 V1 f2 G3 /f2 V2 f3 /f3 V3 /f0 V0 | S A ]");
 }
 
 TEST(PassPlanner, InnerEnclosingUnits_AreGatheredWithTheirFirstLeaf) {

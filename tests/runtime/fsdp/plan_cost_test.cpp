@@ -109,8 +109,6 @@ TEST(PlanCost, PersistentBytes_FollowTheStrategy) {
     EXPECT_EQ(held.total, parameters + gradients + state);
   };
   expect(Strategy::None, trainable + frozen, trainable, 2 * trainable);
-  expect(Strategy::Optimizer, trainable + frozen, trainable, 2 * trainable / 3);
-  expect(Strategy::Gradients, trainable + frozen, trainable / 3, 2 * trainable / 3);
   expect(Strategy::Full, (trainable + frozen) / 3, trainable / 3, 2 * trainable / 3);
 }
 

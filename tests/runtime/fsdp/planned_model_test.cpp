@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "shoal/nn/models/registry.h"
+#include "shoal/tests/support/sharded/workloads.h"
 
 namespace shoal::test {
 namespace {
@@ -32,6 +33,20 @@ TEST(PlannedModel, TheArena_IsHardlyLargerThanTheLeasesThatLiveAtOnce) {
     const fsdp::PlannedModel planned = plan_gpt2(2, strategy);
     // The process may grow by 1.05 times the predicted total, so the arena must waste less than that.
     EXPECT_LE(static_cast<double>(planned.arena_bytes), 1.05 * static_cast<double>(planned.train.lease_peak.total));
+  }
+}
+
+TEST(PlannedModel, TheArena_HoldsAnyFlatParameter_EvenOneThatNoPassTouches) {
+  fsdp::ShardOptions options;
+  options.train_batch = {{2, 5}, DType::I32, {2, 5}, DType::I32};
+  const auto model = make_awkward_model();
+  for (nn::Parameter* parameter : model->parameters()) {
+    parameter->is_trainable = parameter->name != "inner.unused" && parameter->name != "frozen.weight";
+  }
+  options.policies.wrap_types = {"Inner"};
+  const fsdp::PlannedModel planned = fsdp::plan_model(*model, options, 64, 1, 2);
+  for (const fsdp::FlatParameter& flat : planned.units.flats) {
+    EXPECT_GE(planned.arena_bytes, 4 * flat.layout.full_numel());
   }
 }
 

@@ -114,19 +114,37 @@ TEST(Planner, ActivationLeases_AreTheTracesInOrder) {
   EXPECT_EQ(planned.train.num_activation_leases, next);
 }
 
-TEST(Planner, KnownTouches_AllowMoreThanAcquisitionAndRelease) {
-  // The only activation is released late and last touched early: the gather that takes its bytes need not wait longer.
-  const PlanCase planned("chain", make_chain(4, 1000, 8192), 2, 1);
-  fsdp::Trace trace = planned.evaluate_trace;
-  for (const fsdp::Lease& lease : planned.evaluate.leases) {
-    if (lease.unit >= 0) break;
-    trace.lease_uses.push_back({lease.begin + 1, lease.begin + 1});
+TEST(Planner, Steps_AreTheTracesWithoutItsMarks) {
+  const PlanCase planned("with state", make_with_state(), 2, 1);
+  std::vector<fsdp::TraceEvent> steps;
+  for (const fsdp::TraceEvent& event : planned.train_trace.events) {
+    if (!fsdp::is_mark(event.kind)) steps.push_back(event);
   }
-  const Plan sharp = fsdp::plan_pass(trace, planned.input());
-  EXPECT_LE(sharp.num_events, planned.evaluate.num_events);
-  EXPECT_EQ(sharp.arena_bytes, planned.evaluate.arena_bytes);
-  trace.lease_uses.assign(trace.lease_uses.size(), fsdp::LeaseUse{});  // nothing is ever touched
-  EXPECT_LE(fsdp::plan_pass(trace, planned.input()).num_events, sharp.num_events);
+  ASSERT_EQ(planned.train.steps.size(), steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(planned.train.steps[i].kind, steps[i].kind);
+    EXPECT_EQ(planned.train.steps[i].id, steps[i].id);
+  }
+  EXPECT_EQ(planned.train.staged_states, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(planned.evaluate.staged_states.empty());
+}
+
+TEST(Planner, APrediction_ReducesNothing_AndAwaitsReadersLikeAnEvaluation) {
+  const PlanCase planned("chain", make_chain(4, 100), 2, 1);
+  fsdp::Trace trace = planned.evaluate_trace;
+  trace.has_loss = false;
+  const Plan predict = fsdp::plan_pass(trace, planned.input());
+  EXPECT_EQ(predict.kind, fsdp::PassKind::Predict);
+  EXPECT_EQ(index_of(predict, OpKind::ReduceSums, -1), -1);
+  EXPECT_EQ(predict.ops.size() + 1, planned.evaluate.ops.size());
+  for (const Plan* plan : {&predict, &planned.evaluate}) {
+    const PlanOp& last = plan->ops[plan->ops.size() - 2];
+    EXPECT_EQ(last.kind, OpKind::AwaitReaders);
+    EXPECT_EQ(last.records, -1);  // only the host waits for it
+  }
+  EXPECT_EQ(index_of(planned.train, OpKind::AwaitReaders, -1), -1);
+  const PlanCase replicated("replicated", make_chain(4, 100), 2, 1, Strategy::None);
+  EXPECT_EQ(index_of(replicated.evaluate, OpKind::AwaitReaders, -1), -1);
 }
 
 }  // namespace

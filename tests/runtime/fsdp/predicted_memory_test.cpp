@@ -29,6 +29,7 @@ TEST_P(PredictedMemory, EqualsTheMeasuredPeak_ByTagAndInTotal_ForTenModels) {
         run.policies = {.strategy = strategy, .prefetch = prefetch, .wrap_types = {}};
         run.steps = 2;
         run.evaluates = true;
+        run.predicts = true;
         const ShardedResult result = run_sharded(run);
         for (std::size_t rank = 0; rank < result.peak.size(); ++rank) {
           expect_equal(result.predicted[rank], result.peak[rank]);

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "shoal/nn/batch_norm.h"
+#include "shoal/nn/linear.h"
 #include "shoal/runtime/base/error.h"
+#include "shoal/runtime/base/hash.h"
 #include "shoal/tests/support/sharded/workloads.h"
 
 namespace shoal::test {
@@ -23,12 +26,14 @@ void expect_same_bits(const ShardedResult& got, const ShardedResult& want) {
   }
   EXPECT_EQ(got.evaluation.loss_sum, want.evaluation.loss_sum);
   EXPECT_EQ(got.evaluation.correct, want.evaluation.correct);
+  EXPECT_EQ(got.predictions, want.predictions);
 }
 
 ShardedRun unsharded(const Workload& workload, int ranks) {
   ShardedRun run = run_of(workload, ranks);
   run.policies.strategy = Strategy::None;
   run.evaluates = true;
+  run.predicts = true;
   run.settings.max_norm = 0.5;
   return run;
 }
@@ -96,6 +101,19 @@ TEST(ShardedModel, RandomDelaysOnEveryStream_ChangeNoBit) {
   }
 }
 
+TEST(ShardedModel, Describe_IsThePlansText_EqualOnAllRanks) {
+  std::vector<std::string> texts(2);
+  run_on_ranks(run_of(small_workload("gpt"), 2), [&](RankView& view) {
+    texts[static_cast<std::size_t>(view.rank)] = view.sharded.describe();
+    EXPECT_EQ(view.sharded.plan_fingerprint(), hash_text(view.sharded.describe()));
+    EXPECT_EQ(view.sharded.arena_bytes(), view.device.reserved_bytes());
+  });
+  EXPECT_EQ(texts[0], texts[1]);
+  for (const char* part : {"blocks.1", "reduce_norm", "check: proved"}) {
+    EXPECT_NE(texts[0].find(part), std::string::npos) << part;
+  }
+}
+
 TEST(ShardedModel, InitialWeights_DoNotDependOnTheWorldSize) {
   std::vector<std::uint64_t> hashes;
   for (const int ranks : {1, 2, 3, 4}) {
@@ -135,7 +153,9 @@ TEST(ShardedModel, FrozenParameters_StayAndTakeNeitherGradientNorState) {
     std::vector<float> values = model.read_parameter("frozen.weight");
     const std::lock_guard lock(turn);
     seen.push_back(std::move(values));
-    EXPECT_LT(device.ledger().live()[MemoryTag::Gradients], device.ledger().live()[MemoryTag::Parameters]);
+    const MemoryBytes& live = device.ledger().live();
+    EXPECT_LT(live[MemoryTag::Gradients], live[MemoryTag::Parameters]);
+    EXPECT_EQ(live[MemoryTag::OptimizerState], 2 * live[MemoryTag::Gradients]);
   };
   run_sharded(run);
   ASSERT_EQ(seen.size(), 4U);
@@ -154,17 +174,118 @@ TEST(ShardedModel, OtherStrategies_AreRefusedByName) {
   }
 }
 
-TEST(ShardedModel, AnExceptionOnOneRank_SurfacesOnAll) {
-  ShardedRun run = run_of(small_workload("gpt"), 3);
-  std::atomic<int> calls{0};
-  run.inspect = [&](fsdp::ShardedModel&, Device&) {
-    if (++calls == 2) fail(ErrorCode::InvalidArgument, "[inspect] one rank gives up");
-  };
-  try {
-    run_sharded(run);
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("one rank gives up"), std::string::npos) << error.what();
+TEST(ShardedModel, WhatComesBetweenSteps_ChangesNoBitOfThem) {
+  for (const char* name : {"gpt_odd", "resnet_odd", "awkward"}) {
+    ShardedRun run = unsharded(small_workload(name), 2);
+    run.policies.strategy = Strategy::Full;
+    run.runtime.check_hazards = true;
+    const ShardedResult want = run_sharded(run);
+    run.interrupts = true;
+    expect_same_bits(run_sharded(run), want);
+  }
+}
+
+TEST(ShardedModel, Predictions_AreWhatTheEvaluationCounts) {
+  ShardedRun run = unsharded(small_workload("mlp"), 1);
+  const ShardedResult result = run_sharded(run);
+  const HostBatch batch = run.make_batch(0);
+  ASSERT_EQ(result.predictions.size(), 12U * 10);
+  int correct = 0;
+  for (std::size_t row = 0; row < 12; ++row) {
+    const auto logits = result.predictions.begin() + static_cast<std::ptrdiff_t>(10 * row);
+    correct +=
+        std::max_element(logits, logits + 10) - logits == static_cast<std::ptrdiff_t>(batch.targets[row]) ? 1 : 0;
+  }
+  EXPECT_EQ(result.evaluation.correct, correct);
+  EXPECT_EQ(result.evaluation.count, 12);
+}
+
+/// A head over features that a frozen batch norm normalises by its running statistics, and maybe another one by its
+/// batch's.
+class FrozenNorm final : public nn::Model {
+ public:
+  explicit FrozenNorm(bool observes) : Model("FrozenNorm"), observes_(observes) {
+    for (nn::Parameter* parameter : norm_.own_parameters()) parameter->is_trainable = false;
+  }
+  nn::Variable predict(nn::Context& ctx, const Tensor& inputs) override {
+    nn::Context frozen = ctx;
+    frozen.tape = nullptr;
+    frozen.uses_batch_statistics = false;
+    nn::Variable x = norm_(frozen, nn::constant(inputs));
+    if (observes_) x = observed_(ctx, x);
+    return head_(ctx, x);
+  }
+
+ private:
+  bool observes_;
+  nn::BatchNorm norm_{this, "norm", 10};
+  nn::BatchNorm observed_{this, "observed", 10};
+  nn::Linear head_{this, "head", 10, 10};
+};
+
+TEST(ShardedModel, AFrozenBatchNorm_KeepsItsStatistics) {
+  for (const int ranks : {1, 2}) {
+    ShardedRun run = run_of(small_workload("mlp"), ranks);
+    run.make_model = [] { return std::make_unique<FrozenNorm>(false); };
+    run.evaluates = true;
+    run_on_ranks(run, [ranks](RankView& view) {
+      EXPECT_EQ(view.device.ledger().live()[MemoryTag::Buffers], 40 * 4);  // nothing is observed
+      const auto loss = [&] { return view.sharded.evaluate(view.load(0)).loss_sum; };
+      const double before = loss();
+      const collectives::CollectiveCounters counted = view.sharded.traffic().reduce;
+      view.sharded.train_step(view.load(1), {.lr = 0});
+      view.sharded.finish();
+      constexpr auto kAllReduce = static_cast<std::size_t>(collectives::CollectiveKind::AllReduce);
+      // The loss's sums and the norm.
+      EXPECT_EQ(view.sharded.traffic().reduce.calls[kAllReduce] - counted.calls[kAllReduce], ranks > 1 ? 2 : 0);
+      EXPECT_EQ(loss(), before);
+    });
+  }
+}
+
+TEST(ShardedModel, AFrozenBatchNorm_LeavesOthersTheirs) {
+  ShardedRun run = run_of(small_workload("mlp"), 2);
+  run.make_model = [] { return std::make_unique<FrozenNorm>(true); };
+  run.evaluates = true;
+  run_on_ranks(run, [](RankView& view) {
+    EXPECT_EQ(view.device.ledger().live()[MemoryTag::Buffers], (20 + 2 * 20) * 4);
+    const double before = view.sharded.evaluate(view.load(0)).loss_sum;
+    view.sharded.train_step(view.load(1), {.lr = 0});
+    EXPECT_NE(view.sharded.evaluate(view.load(0)).loss_sum, before);
+  });
+}
+
+TEST(ShardedModel, HashesAndParameters_LeaveTheLastReportToBeFetched) {
+  ShardedRun run = run_of(small_workload("gpt_odd"), 2);
+  const ShardedResult want = run_sharded(run);
+  run_on_ranks(run, [&](RankView& view) {
+    fsdp::ShardedModel& sharded = view.sharded;
+    EXPECT_FALSE(sharded.train_step(view.load(0), run.settings).has_value());
+    sharded.hashes();
+    const auto first = sharded.train_step(view.load(1), run.settings);
+    ASSERT_TRUE(first.has_value());
+    EXPECT_EQ(first->loss_sum, want.reports[0].loss_sum);
+    sharded.read_parameter(view.model.parameters().front()->name);
+    sharded.hashes();
+    const auto second = sharded.finish();
+    ASSERT_TRUE(second.has_value());
+    EXPECT_EQ(second->step, 2);
+    EXPECT_EQ(second->loss_sum, want.reports[1].loss_sum);
+    EXPECT_FALSE(sharded.finish().has_value());
+  });
+}
+
+TEST(ShardedModel, AnExceptionBetweenPasses_SurfacesOnAll) {
+  const ShardedRun run = run_of(small_workload("gpt"), 3);
+  const std::vector<std::string> errors = errors_on_ranks(run, [&](RankView& view) {
+    if (view.rank == 1) fail(ErrorCode::InvalidArgument, "[inspect] one rank gives up");
+    view.sharded.train_step(view.load(0), run.settings);
+    view.sharded.finish();
+  });
+  EXPECT_EQ(errors[1], "[inspect] one rank gives up");
+  for (const int rank : {0, 2}) {
+    const std::string& error = errors[static_cast<std::size_t>(rank)];
+    EXPECT_NE(error.find("rank 1"), std::string::npos) << error;
   }
 }
 

@@ -34,6 +34,22 @@ class Impatient final : public nn::Model {
   nn::Linear second_{this, "second", 8, 8};
 };
 
+/// Uses a parameter of the root, which is entered all along, earlier than it did when it was traced.
+class Meddling final : public nn::Model {
+ public:
+  Meddling() : Model("Meddling") { inner_.mark_unit(); }
+  nn::Variable predict(nn::Context& ctx, const Tensor& inputs) override {
+    if (meddles) (void)ctx.binding.value(*first_.own_parameters().back());
+    const nn::Variable x = inner_(ctx, first_(ctx, nn::constant(inputs)));
+    return first_(ctx, x);
+  }
+  bool meddles = false;
+
+ private:
+  nn::Linear first_{this, "first", 8, 8};
+  nn::Linear inner_{this, "inner", 8, 8};
+};
+
 /// Calls its layers the other way round when told to.
 class Fickle final : public nn::Model {
  public:
@@ -53,7 +69,7 @@ class Fickle final : public nn::Model {
 };
 
 template <typename ModelType>
-std::string error_of(bool ModelType::*flag) {
+std::string error_of(bool ModelType::*flag, int prefetch) {
   std::map<std::thread::id, ModelType*> models;  // each rank's, by its thread
   std::mutex turn;
   ShardedRun run = run_of(small_workload("mlp"), 2);
@@ -74,7 +90,7 @@ std::string error_of(bool ModelType::*flag) {
     const std::lock_guard lock(turn);
     models[std::this_thread::get_id()]->*flag = true;
   };
-  run.policies.prefetch = 0;
+  run.policies.prefetch = prefetch;
   try {
     run_sharded(run);
   } catch (const Error& error) {
@@ -83,14 +99,21 @@ std::string error_of(bool ModelType::*flag) {
   return "";
 }
 
-TEST(UnitBinding, AParameterUsedWhileNotGathered_RaisesByName) {
-  const std::string text = error_of(&Impatient::is_impatient);
-  EXPECT_NE(text.find("'second.weight' is used while it is not gathered"), std::string::npos) << text;
-  EXPECT_NE(text.find("unit 'second'"), std::string::npos) << text;
+TEST(UnitBinding, AParameterUsedOutsideItsUnit_RaisesByName_EvenWhereItsGatherIsOnTheWay) {
+  for (const int prefetch : {0, 1, 2}) {
+    const std::string text = error_of(&Impatient::is_impatient, prefetch);
+    EXPECT_NE(text.find("'second.weight' is used while it is not gathered"), std::string::npos) << text;
+    EXPECT_NE(text.find("unit 'second'"), std::string::npos) << text;
+  }
+}
+
+TEST(UnitBinding, AUseThatWasNotTraced_Raises_WhereItsUnitIsEntered) {
+  const std::string text = error_of(&Meddling::meddles, 1);
+  EXPECT_NE(text.find("'first.bias' is used where the traced pass"), std::string::npos) << text;
 }
 
 TEST(UnitBinding, UnitsInAnotherOrderThanTraced_RaiseNamingBoth) {
-  const std::string text = error_of(&Fickle::is_swapped);
+  const std::string text = error_of(&Fickle::is_swapped, 0);
   EXPECT_NE(text.find("'second'"), std::string::npos) << text;
   EXPECT_NE(text.find("'first'"), std::string::npos) << text;
 }

@@ -14,7 +14,7 @@
 
 namespace shoal::test {
 
-/// A global batch on the host; rank r of N trains on its r-th N-th.
+/// A global batch on the host; the ranks share its rows in order.
 struct HostBatch {
   Shape inputs_shape;  // of the global batch; the first extent is the batch
   Shape targets_shape;
@@ -40,7 +40,10 @@ struct ShardedRun {
   fsdp::StepSettings settings{.lr = 0.01, .max_norm = 0};
   fsdp::Policies policies;
   RuntimeOptions runtime;
-  bool evaluates = false;  // one evaluation on the first batch at the end
+  std::vector<std::int64_t> rows;  // each rank's rows of a batch; empty: the same for all
+  bool evaluates = false;          // one evaluation on the first batch at the end
+  bool predicts = false;           // predictions for the first batch at the end
+  bool interrupts = false;         // evaluations and predictions, as above, after every step too
   std::function<void(fsdp::ShardOptions&)> edit_options;
   /// Called on every rank after set-up and after the last step.
   std::function<void(fsdp::ShardedModel&, Device&)> inspect;
@@ -49,6 +52,7 @@ struct ShardedRun {
 struct ShardedResult {
   std::vector<fsdp::StepReport> reports;  // one per step
   fsdp::StepReport evaluation;
+  std::vector<float> predictions;  // for rank 0's rows
   fsdp::ShardedModel::Hashes hashes;
   std::vector<MemoryBytes> peak;       // by rank, before anything was read back
   std::vector<MemoryBytes> predicted;  // by rank
@@ -56,5 +60,20 @@ struct ShardedResult {
 
 /// Runs it and returns what rank 0 saw; throws what a rank threw.
 ShardedResult run_sharded(const ShardedRun& run);
+
+/// What a test does on each rank by itself.
+struct RankView {
+  int rank;
+  nn::Model& model;
+  fsdp::ShardedModel& sharded;
+  Device& device;
+  std::function<nn::Batch(std::int64_t step)> load;  // this rank's rows of a batch; three are kept
+};
+
+/// Calls body(view) on every rank with the model of `run`, sharded, and nothing done yet. Throws what a rank threw.
+void run_on_ranks(const ShardedRun& run, const std::function<void(RankView&)>& body);
+
+/// What body(view) threw on each rank, by rank; empty where it threw nothing.
+std::vector<std::string> errors_on_ranks(const ShardedRun& run, const std::function<void(RankView&)>& body);
 
 }  // namespace shoal::test

@@ -3,8 +3,9 @@
     python make_curves.py > curves.txt          (needs torch and numpy; one thread, so that it repeats)
 
 A small GPT with AdamW and a small ResNet with batch norm and SGD, from weights and batches that are pure functions of
-names and indices (see `uniform`), so that both sides can make them; four batches come round again and again. The batch is cut into two halves that run one after
-the other, each with batch norm of its own, as on two ranks; the loss is the sum over both divided by their count.
+names and indices (see `uniform`), so that both sides can make them; four batches come round again and again. The batch
+is cut into two halves that run one after the other, each with batch norm of its own, as on two ranks; the loss is the
+sum over both divided by their count.
 """
 import math
 

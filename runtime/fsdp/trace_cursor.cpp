@@ -1,0 +1,30 @@
+#include "shoal/runtime/fsdp/trace_cursor.h"
+
+#include <fmt/core.h>
+
+namespace shoal::fsdp {
+
+std::string TraceCursor::describe_next(const UnitTable& units) const {
+  if (is_at_end()) return "ends";
+  const TraceEvent& step = plan_->steps[next_];
+  const auto name = [&] {
+    const ParameterPlace& place = units.places[static_cast<std::size_t>(step.id)];
+    return units.flats[static_cast<std::size_t>(place.flat)]
+        .layout.segments[static_cast<std::size_t>(place.segment)]
+        .name;
+  };
+  switch (step.kind) {
+    case TraceKind::UseParameter:
+      return fmt::format("uses '{}'", name());
+    case TraceKind::WriteGradient:
+      return fmt::format("writes the gradient of '{}'", name());
+    case TraceKind::StageState:
+      return fmt::format("stages state buffer {}", step.id);
+    case TraceKind::Acquire:
+      return fmt::format("acquires lease {}", step.id);
+    default:
+      return fmt::format("gives lease {} back", step.id);
+  }
+}
+
+}  // namespace shoal::fsdp
