@@ -45,20 +45,31 @@ CLI::App* add_command(CLI::App& root, const CommandSpec& spec) {
   const auto groups = root.get_subcommands([&](const CLI::App* app) { return app->get_name() == group; });
   CLI::App* outer = groups.empty() ? nullptr : groups.front();
   if (outer == nullptr) {
-    outer = root.add_subcommand(group, "measurements, each verified once before it is timed");
+    outer = root.add_subcommand(group, "measurements, each of something that was verified");
     outer->allow_extras();
+    outer->require_subcommand(0, 1);
   }
   return outer->add_subcommand(spec.name.substr(space + 1), spec.help);
 }
 
-// What comes next where "shoal" or "shoal bench" stands alone or before something that it does not know.
-[[noreturn]] void refuse_subcommand(const CLI::App& app, const std::string& path) {
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : path_of(*app.get_parent()) + " " + app.get_name();
+}
+
+// For what stands before the next word, or instead of it, where "shoal" or "shoal bench" knows only words.
+[[noreturn]] void refuse_word(const CLI::App& app, const std::string& extra) {
+  const std::string path = path_of(app);
+  if (extra.starts_with("-")) refuse(fmt::format("'{}' takes no '{}'; flags stand after the last word", path, extra));
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
   const std::vector<std::string_view> known(names.begin(), names.end());
-  const std::vector<std::string> extras = app.remaining();
-  if (extras.empty()) refuse(fmt::format("'{}' needs one of: {}", path, fmt::join(names, ", ")));
-  refuse(fmt::format("{} {}", path, describe_unknown(extras.front(), known)));
+  refuse(fmt::format("{} {}", path, describe_unknown(extra, known)));
+}
+
+[[noreturn]] void refuse_end(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  refuse(fmt::format("'{}' needs one of: {}", path_of(app), fmt::join(names, ", ")));
 }
 
 [[noreturn]] void refuse_extra(const CommandSpec& spec, const std::string& extra) {
@@ -66,12 +77,24 @@ CLI::App* add_command(CLI::App& root, const CommandSpec& spec) {
   std::vector<std::string_view> known;
   for (const FlagSpec& flag : spec.flags) known.push_back(flag.name);
   const std::string name = extra.substr(2, extra.find('=') == std::string::npos ? extra.npos : extra.find('=') - 2);
-  refuse(fmt::format("{} --{}", spec.name, describe_unknown(name, known)));
+  refuse(fmt::format("{}: flag {}", spec.name, describe_unknown(name, known)));
+}
+
+// Whatever was given and nobody took, from the outermost word on.
+void refuse_leftovers(const CLI::App& root, const std::vector<std::unique_ptr<Parsed>>& all) {
+  const CLI::App* app = &root;
+  while (app != nullptr) {
+    const auto leaf = std::find_if(all.begin(), all.end(), [&](const auto& parsed) { return parsed->app == app; });
+    const std::vector<std::string> extras = app->remaining();
+    if (!extras.empty() && leaf != all.end()) refuse_extra(*(*leaf)->spec, extras.front());
+    if (!extras.empty()) refuse_word(*app, extras.front());
+    const std::vector<CLI::App*> used = app->get_subcommands();
+    if (used.empty() && leaf == all.end()) refuse_end(*app);
+    app = used.empty() ? nullptr : used.front();
+  }
 }
 
 CommandLine collect(const Parsed& parsed) {
-  const std::vector<std::string> extras = parsed.app->remaining();
-  if (!extras.empty()) refuse_extra(*parsed.spec, extras.front());
   CommandLine line;
   line.command = parsed.spec->name;
   for (const auto& [name, value] : parsed.values) {
@@ -88,6 +111,7 @@ CommandLine collect(const Parsed& parsed) {
 CommandLine parse_command_line(const std::vector<CommandSpec>& commands, const std::vector<std::string>& arguments) {
   CLI::App root(kAbout, "shoal");
   root.allow_extras();
+  root.require_subcommand(0, 1);
   std::vector<std::unique_ptr<Parsed>> all;
   for (const CommandSpec& spec : commands) {
     auto parsed = std::make_unique<Parsed>();
@@ -107,12 +131,9 @@ CommandLine parse_command_line(const std::vector<CommandSpec>& commands, const s
   } catch (const CLI::ParseError& error) {
     refuse(error.what());
   }
-  for (const auto& parsed : all) {
-    if (parsed->app->parsed()) return collect(*parsed);
-  }
-  const auto used = root.get_subcommands();
-  if (!used.empty()) refuse_subcommand(*used.front(), "shoal " + used.front()->get_name());
-  refuse_subcommand(root, "shoal");
+  refuse_leftovers(root, all);
+  const auto used = std::find_if(all.begin(), all.end(), [](const auto& parsed) { return parsed->app->parsed(); });
+  return collect(**used);
 }
 
 }  // namespace shoal::tools

@@ -18,7 +18,7 @@ namespace {
 using train::TrainConfig;
 
 [[noreturn]] void refuse(std::string_view flag, const std::string& text, std::string_view wanted) {
-  fail(ErrorCode::InvalidArgument, fmt::format("[config] --{} '{}' is not {}", flag, text, wanted));
+  fail(ErrorCode::InvalidArgument, fmt::format("[config] {} '{}' is not {}", flag, text, wanted));
 }
 
 template <typename T>
@@ -57,6 +57,8 @@ FlagValue to_value(const T& value) {
     return value.empty() ? FlagValue{} : FlagValue{value};
   } else if constexpr (std::is_floating_point_v<T>) {
     return FlagValue{value};
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return FlagValue{static_cast<std::uint64_t>(value)};
   } else {
     return FlagValue{static_cast<std::int64_t>(value)};
   }
@@ -68,8 +70,8 @@ FlagValue to_value(const std::optional<T>& value) {
 }
 
 template <auto Member>
-void set_member(TrainConfig& config, std::string_view name, const std::string& text) {
-  config.*Member = Parse<std::remove_reference_t<decltype(config.*Member)>>::from(name, text);
+void set_member(TrainConfig& config, std::string_view called, const std::string& text) {
+  config.*Member = Parse<std::remove_reference_t<decltype(config.*Member)>>::from(called, text);
 }
 
 template <auto Member>
@@ -77,8 +79,8 @@ FlagValue get_member(const TrainConfig& config) {
   return to_value(config.*Member);
 }
 
-void set_memory_limit(TrainConfig& config, std::string_view name, const std::string& text) {
-  config.memory_limit = parse_bytes(name, text);
+void set_memory_limit(TrainConfig& config, std::string_view called, const std::string& text) {
+  config.memory_limit = parse_bytes(called, text);
 }
 
 template <auto Member>
@@ -123,7 +125,7 @@ std::span<const ConfigFlag> config_flags() { return kFlags; }
 void set_config_flag(TrainConfig& config, const std::string& name, const std::string& text, std::string_view where) {
   std::vector<std::string_view> known;
   for (const ConfigFlag& flag : kFlags) {
-    if (flag.name == name) return flag.set(config, name, text);
+    if (flag.name == name) return flag.set(config, fmt::format("{}{}", where, name), text);
     known.push_back(flag.name);
   }
   fail(ErrorCode::InvalidArgument, fmt::format("[config] {}{}", where, describe_unknown(name, known)));

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 #include <shoal_build/versions.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 
-#include "shoal/collectives/factory.h"
 #include "shoal/runtime/base/env.h"
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/runtime.h"
+#include "shoal/runtime/tools/gpu_probe.h"
 #include "shoal/runtime/tools/json_lines.h"
 #include "shoal/runtime/tools/session.h"
 #include "shoal/runtime/tools/text_format.h"
@@ -31,7 +30,8 @@ Part probed(const std::string& name, const std::string& detail, const std::funct
   }
 }
 
-std::vector<Part> find_libraries() {
+// Of the headers that the build found.
+std::vector<Part> list_libraries() {
   std::vector<Part> parts;
   for (const auto& [name, version] : shoal_build::kLibraries) parts.push_back({name, true, version});
   return parts;
@@ -40,8 +40,9 @@ std::vector<Part> find_libraries() {
 std::vector<Part> find_data() {
   std::vector<Part> parts;
   const std::string folder = train::kFashionMnistFolder;
-  const bool has_images = std::filesystem::exists(folder + "/train-images-idx3-ubyte.gz") ||
-                          std::filesystem::exists(folder + "/train-images-idx3-ubyte");
+  std::error_code ignored;  // what cannot be looked at is not there for anyone
+  const bool has_images = std::filesystem::exists(folder + "/train-images-idx3-ubyte.gz", ignored) ||
+                          std::filesystem::exists(folder + "/train-images-idx3-ubyte", ignored);
   parts.push_back({"fashion-mnist", has_images,
                    has_images ? folder : "apt-get install dataset-fashion-mnist, or --data fashion-mnist:DIR"});
   parts.push_back(probed("text", "King James text, printed by the program bible", [] {
@@ -52,30 +53,17 @@ std::vector<Part> find_data() {
   return parts;
 }
 
-// What the config refuses is what this build does not have.
-Part find_choice(const char* flag, std::string train::TrainConfig::*member, const char* name) {
-  return probed(fmt::format("{} {}", flag, name), "", [&] {
-    train::TrainConfig config;
-    config.ranks = 1;
-    config.*member = name;
-    train::resolve_config(config);
-  });
-}
-
 std::vector<Part> find_build() {
   std::vector<Part> parts;
   parts.push_back(probed("device host", "", [] { Runtime().open_device(DeviceKind::Host); }));
   parts.push_back(probed("device cuda", "", [] { Runtime().open_device(DeviceKind::Cuda); }));
-  const std::vector<std::string> backends = collectives::backend_names();
-  for (const char* backend : {"single", "threads", "gloo", "nccl", "local_cuda"}) {
-    const bool is_present = std::find(backends.begin(), backends.end(), backend) != backends.end();
-    parts.push_back({fmt::format("backend {}", backend), is_present, is_present ? "" : "not in this build"});
-  }
-  for (const char* strategy : {"none", "optimizer", "gradients", "full", "hybrid"}) {
-    parts.push_back(find_choice("strategy", &train::TrainConfig::strategy, strategy));
-  }
-  for (const char* dtype : {"fp32", "bf16", "fp16"}) {
-    parts.push_back(find_choice("dtype", &train::TrainConfig::dtype, dtype));
+  for (const train::NameChoice& choice : train::name_choices()) {
+    if (choice.flag == "device") continue;
+    for (const std::string_view name : choice.here)
+      parts.push_back({fmt::format("{} {}", choice.flag, name), true, ""});
+    for (const std::string_view name : choice.elsewhere) {
+      parts.push_back({fmt::format("{} {}", choice.flag, name), false, "not in this build"});
+    }
   }
   return parts;
 }
@@ -103,7 +91,8 @@ std::string to_text(const DoctorReport& report) {
   std::string text = fmt::format("shoal {}\n\nmachine\n  {:<24}  {}\n  {:<24}  {}\n  {:<24}  {}\n",
                                  shoal_build::kVersion, "cores", report.machine.cores, "instruction set in use",
                                  report.machine.isa, "memory", format_bytes(report.machine.memory_bytes));
-  text += parts_text("libraries", report.libraries);
+  text += parts_text("graphics processors", report.gpus);
+  text += parts_text("built with", report.libraries);
   text += parts_text("data sets", report.data);
   text += parts_text("this build", report.build);
   text += parts_text("environment", report.environment);
@@ -120,7 +109,8 @@ CommandSpec doctor_command() {
 
 void run_doctor(Session& session) {
   session.has_started = true;
-  const DoctorReport report{machine_info(), find_libraries(), find_data(), find_build(), find_environment()};
+  const DoctorReport report{machine_info(), find_gpus(kNvidiaFolder), list_libraries(), find_data(),
+                            find_build(),   find_environment()};
   if (session.is_json) {
     session.output.write_line(doctor_line(report));
   } else {

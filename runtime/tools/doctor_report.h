@@ -16,7 +16,8 @@ struct DoctorReport {
   };
 
   MachineInfo machine;
-  std::vector<Part> libraries;
+  std::vector<Part> gpus;       // their driver first
+  std::vector<Part> libraries;  // that it was built with
   std::vector<Part> data;
   std::vector<Part> build;        // devices, backends, dtypes
   std::vector<Part> environment;  // variables that are read

@@ -1,8 +1,11 @@
 #include "shoal/runtime/tools/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <string_view>
 
 namespace shoal::tools {
 namespace {
@@ -13,6 +16,12 @@ sigset_t watched_signals() {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   return signals;
+}
+
+[[noreturn]] void end_process(std::string_view why) {
+  // Where standard error is closed there is nobody to tell.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, why.data(), why.size());
+  std::_Exit(1);
 }
 
 }  // namespace
@@ -35,8 +44,8 @@ void InterruptWatch::watch() {
   const timespec nap{0, 20'000'000};  // 20 ms: how long the end of the watch may take
   while (!ends_.load()) {
     if (sigtimedwait(&signals, nullptr, &nap) < 0) continue;
-    if (source_.stop_requested()) std::_Exit(1);
-    source_.request_stop();
+    if (!source_.request_stop()) end_process("shoal: ended at once by a second signal\n");
+    if (!has_started_.load()) end_process("shoal: ended by a signal before the run began\n");
   }
 }
 

@@ -28,6 +28,7 @@ Json config_object(const train::TrainConfig& config) {
     const FlagValue value = flag.get(config);
     const std::string name(flag.name);
     if (const auto* whole = std::get_if<std::int64_t>(&value)) json[name] = *whole;
+    if (const auto* natural = std::get_if<std::uint64_t>(&value)) json[name] = *natural;
     if (const auto* real = std::get_if<double>(&value)) json[name] = *real;
     if (const auto* text = std::get_if<std::string>(&value)) json[name] = *text;
   }
@@ -114,6 +115,7 @@ std::string error_line(const Error& error) {
 std::string done_line(const train::TrainSummary& summary) {
   Json json = event_object("done");
   json["steps"] = summary.steps;
+  json["stopped"] = summary.is_stopped;
   json["loss"] = summary.steps > 0 ? Json(summary.loss) : Json(nullptr);
   json["accuracy"] = number_or_null(summary.accuracy);
   json["items_per_s"] = summary.items_per_s;
@@ -125,7 +127,7 @@ std::string done_line(const train::TrainSummary& summary) {
 }
 
 std::string bench_row_line(const BenchRow& row) {
-  Json json;
+  Json json = event_object("row");
   json["workload"] = row.workload;
   json["strategy"] = row.strategy;
   json["dtype"] = row.dtype;
@@ -160,6 +162,7 @@ std::string plan_line(const PlanSummary& summary) {
 std::string doctor_line(const DoctorReport& report) {
   Json json = event_object("doctor");
   json["machine"] = machine_object(report.machine);
+  json["gpus"] = parts_array(report.gpus);
   json["libraries"] = parts_array(report.libraries);
   json["data"] = parts_array(report.data);
   json["build"] = parts_array(report.build);

@@ -15,9 +15,10 @@
 
 namespace shoal::tools {
 
-// What standard output holds with --json: one object per line, without the line end. Events of a training run have an
-// `event` field: start, step, eval, warning, error, and done as the last. Numbers that are not finite become null,
-// hashes 16 hexadecimal digits, memory one object per rank with the bytes of each tag and `total`.
+// What standard output holds with --json: one object per line, without the line end, each with an `event` field. Those
+// of a training run are start, step, eval, warning, error, and done as the last; plan, doctor and row (of bench step)
+// stand alone. Numbers that are not finite become null, hashes 16 hexadecimal digits, memory one object per rank with
+// the bytes of each tag and `total`.
 
 std::string start_line(const train::StartEvent& event, const MachineInfo& machine);
 std::string step_line(const train::StepEvent& event);

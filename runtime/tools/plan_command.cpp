@@ -9,9 +9,10 @@
 namespace shoal::tools {
 namespace {
 
-PlanSummary summarise(const train::TrainConfig& config) {
+// `writes_text`: a language model's run ends with text that it predicts byte by byte, as `train` does without --json.
+PlanSummary summarise(const train::TrainConfig& config, bool writes_text) {
   const train::SampleSpec sample = train::expected_sample(config.data, config.model);
-  const train::ModelSetup setup = train::model_setup(config, sample, false);
+  const train::ModelSetup setup = train::model_setup(config, sample, writes_text && train::is_text(sample));
   const fsdp::PlannedModel planned = train::plan_run(setup);
   PlanSummary summary;
   summary.config = config;
@@ -20,6 +21,7 @@ PlanSummary summarise(const train::TrainConfig& config) {
   summary.fingerprint = planned.fingerprint();
   summary.schedule = planned.describe();
   summary.predicted = train::with_inputs(planned.predicted, setup);
+  train::check_memory_limit(config, summary.predicted);
   summary.arena_bytes = planned.arena_bytes;
   summary.train_wire = planned.train.wire;
   summary.update_wire = planned.update.wire;
@@ -51,12 +53,12 @@ std::string to_text(const PlanSummary& summary) {
 CommandSpec plan_command() {
   CommandSpec spec{"plan", "the schedule of a training run, its proof, its memory and its traffic; runs nothing", {}};
   spec.flags = config_flag_specs();
-  spec.flags.push_back({"json", "", "one JSON line, without the schedule"});
+  spec.flags.push_back({"json", "", "one JSON line, without the schedule, of what train --json would do"});
   return spec;
 }
 
 void run_plan(Session& session) {
-  const PlanSummary summary = summarise(train::resolve_config(read_config(session.line)));
+  const PlanSummary summary = summarise(train::resolve_config(read_config(session.line)), !session.is_json);
   session.has_started = true;
   if (session.is_json) {
     session.output.write_line(plan_line(summary));

@@ -85,7 +85,7 @@ int run(const std::vector<std::string>& arguments, Output& output) {
       has_started = session.has_started;
       throw;
     }
-    return kSuccess;
+    return session.was_cut_short ? kFailure : kSuccess;
   } catch (const Error& error) {
     const int status = report(error, is_json, has_started, output);
     end_if_stuck(error);
@@ -99,8 +99,8 @@ int run(const std::vector<std::string>& arguments, Output& output) {
 
 }  // namespace
 
-void Session::log(std::string_view text) {
-  if (!is_json) return print_error(std::string(text));
+void Session::warn(std::string_view text) {
+  if (!is_json) return print_error(fmt::format("warning: {}", text));
   try {
     output.write_line(warning_line(text));
   } catch (const Error&) {

@@ -14,10 +14,11 @@ struct Session {
   const CommandLine& line;
   Output& output;  // standard output
   bool is_json = false;
-  bool has_started = false;  // from here on nothing is wrong use: a failure is a failure
+  bool has_started = false;    // from here on nothing is wrong use: a failure is a failure
+  bool was_cut_short = false;  // what was done is not what was asked for: exit status 1
 
-  /// The library's words: a warning event, or a line on standard error.
-  void log(std::string_view text);
+  /// A warning event, or a line on standard error.
+  void warn(std::string_view text);
 };
 
 void run_train(Session& session);

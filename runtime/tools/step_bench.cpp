@@ -32,6 +32,7 @@ struct RankResult {
   std::int64_t parameters = 0;
   MemoryBytes peak;
   double product_seconds = 0;  // of all products of one step
+  std::uint64_t verified_hash = 0;
 };
 
 struct SharedBench {
@@ -72,7 +73,7 @@ void measure_steps(const SharedBench& bench, train::RankContext& rank, RankResul
   fsdp::ShardedModel sharded(*model, rank.device, rank.world, optim::make_rule(bench.setup.optimizer, bench.setup.rule),
                              bench.setup.shard);
   const std::unique_ptr<Stream> stream = rank.device.make_stream(StreamRole::Compute, "bench");
-  train::run_or_abort(rank.world, [&] {
+  train::run_or_abort(rank, [&] {
     const std::int64_t num_steps = bench.options.warmup + bench.options.steps;
     for (std::int64_t step = 0; step < num_steps; ++step) {
       rank.world.barrier(*stream);
@@ -85,10 +86,8 @@ void measure_steps(const SharedBench& bench, train::RankContext& rank, RankResul
       if (step == 0) result.first_loss = report->mean_loss();
       if (step >= bench.options.warmup) result.step_seconds.push_back(seconds);
       result.last_loss = report->mean_loss();
+      if (step + 1 == kVerifiedSteps) result.verified_hash = sharded.hashes().state;
     }
-    // A peer may still be reading this rank's shards.
-    rank.world.barrier(*stream);
-    stream->synchronize();
   });
   result.parameters = sharded.num_parameters();
   result.peak = rank.device.ledger().peak();
@@ -97,7 +96,7 @@ void measure_steps(const SharedBench& bench, train::RankContext& rank, RankResul
 void run_rank(SharedBench& bench, train::RankContext& rank) {
   RankResult& result = bench.results[static_cast<std::size_t>(rank.rank)];
   measure_steps(bench, rank, result);
-  train::run_or_abort(rank.world, [&] {
+  train::run_or_abort(rank, [&] {
     for (const Product& product : bench.workload.products) {
       result.product_seconds += static_cast<double>(product.per_step) * time_product(rank, product);
     }
@@ -137,22 +136,57 @@ BenchRow make_row(const SharedBench& bench, std::int64_t num_units) {
   return row;
 }
 
-}  // namespace
-
-BenchRow run_step_bench(const Workload& workload, const StepBenchOptions& options) {
+std::shared_ptr<SharedBench> make_bench(const Workload& workload, const StepBenchOptions& options) {
   const auto bench = std::make_shared<SharedBench>();
   bench->workload = workload;
   bench->options = options;
   bench->setup = bench_setup(workload, options);
   bench->results.resize(static_cast<std::size_t>(options.ranks));
-  const auto num_units = static_cast<std::int64_t>(train::plan_run(bench->setup).units.units.size());
+  return bench;
+}
 
+void launch(const SharedBench& bench, const train::RankBody& body) {
+  const StepBenchOptions& options = bench.options;
   RuntimeOptions runtime;
   runtime.threads_per_rank = options.threads;
   runtime.deadline = options.deadline;
-  const train::LaunchOptions launch{
+  const train::LaunchOptions ranks{
       .num_ranks = options.ranks, .backend = options.ranks == 1 ? "single" : "threads", .device = DeviceKind::Host};
-  train::launch_ranks(Runtime(runtime), launch, [bench](train::RankContext& rank) { run_rank(*bench, rank); });
+  train::launch_ranks(Runtime(runtime), ranks, body);
+}
+
+// Runs the first steps again under the other strategy.
+void check_same_bits(const SharedBench& bench) {
+  StepBenchOptions options = bench.options;
+  options.strategy = options.strategy == "none" ? "full" : "none";
+  options.warmup = 0;
+  options.steps = kVerifiedSteps;
+  const auto other = make_bench(bench.workload, options);
+  launch(*other, [other](train::RankContext& rank) {
+    measure_steps(*other, rank, other->results[static_cast<std::size_t>(rank.rank)]);
+  });
+  for (std::size_t rank = 0; rank < bench.results.size(); ++rank) {
+    const std::uint64_t hash = bench.results[rank].verified_hash;
+    const std::uint64_t other_hash = other->results[rank].verified_hash;
+    if (hash == other_hash) continue;
+    fail(ErrorCode::Internal,
+         fmt::format("[bench] {} is not verified: after {} steps rank {} holds {:016x} under {}, but {:016x} under {}",
+                     bench.workload.name, kVerifiedSteps, rank, hash, bench.options.strategy, other_hash,
+                     options.strategy));
+  }
+}
+
+}  // namespace
+
+BenchRow run_step_bench(const Workload& workload, const StepBenchOptions& options) {
+  if (options.warmup + options.steps < kVerifiedSteps) {
+    fail(ErrorCode::InvalidArgument, fmt::format("[bench] {} steps after {} of warm-up; {} together are needed",
+                                                 options.steps, options.warmup, kVerifiedSteps));
+  }
+  const auto bench = make_bench(workload, options);
+  const auto num_units = static_cast<std::int64_t>(train::plan_run(bench->setup).units.units.size());
+  launch(*bench, [bench](train::RankContext& rank) { run_rank(*bench, rank); });
+  const BenchRow row = make_row(*bench, num_units);
 
   const RankResult& first = bench->results.front();
   if (!(first.last_loss < first.first_loss)) {
@@ -160,7 +194,8 @@ BenchRow run_step_bench(const Workload& workload, const StepBenchOptions& option
          fmt::format("[bench] {} did not learn: its loss went from {} to {} in {} steps", workload.name,
                      first.first_loss, first.last_loss, options.warmup + options.steps));
   }
-  return make_row(*bench, num_units);
+  check_same_bits(*bench);
+  return row;
 }
 
 }  // namespace shoal::tools

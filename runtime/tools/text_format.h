@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shoal/runtime/device/memory_ledger.h"
@@ -16,6 +17,9 @@ std::string format_count(std::int64_t count);
 
 /// "0:07", "12:05", "3:00:00".
 std::string format_seconds(double seconds);
+
+/// The text as a terminal may have it: line ends, tabs and printable UTF-8 as they are, every other byte as \xNN.
+std::string printable(std::string_view text);
 
 /// A table of memory by tag, one line per tag that anyone uses and a total; a column per rank for `measured` beside
 /// `predicted`. Either may be empty, but not both; equal neighbours share a column ("ranks 0-7").

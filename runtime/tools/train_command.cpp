@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "shoal/runtime/tools/config_file.h"
@@ -13,26 +15,34 @@ namespace {
 
 constexpr std::int64_t kSampleLength = 200;
 
-// Passes events on, and tells the session that the run has begun.
+// Passes events on, and tells those concerned that the run has begun and whether it was cut short.
 class StartNotingListener final : public train::TrainListener {
  public:
-  StartNotingListener(Session& session, std::unique_ptr<train::TrainListener> next)
-      : session_(session), next_(std::move(next)) {}
+  StartNotingListener(Session& session, InterruptWatch& interrupts, std::unique_ptr<train::TrainListener> next)
+      : session_(session), interrupts_(interrupts), next_(std::move(next)) {}
 
   void on_start(const train::StartEvent& event) override {
     session_.has_started = true;
+    total_steps_ = event.total_steps;
+    interrupts_.start_run();
     next_->on_start(event);
   }
   void on_step(const train::StepEvent& event) override { next_->on_step(event); }
   void on_eval(const train::EvalEvent& event) override { next_->on_eval(event); }
   void on_warning(std::string_view message) override { next_->on_warning(message); }
   void on_done(const train::TrainSummary& summary) override {
-    if (summary.is_stopped) next_->on_warning("stopped by a signal before the end of the run");
+    session_.was_cut_short = summary.is_stopped;
+    if (summary.is_stopped) {
+      next_->on_warning(
+          fmt::format("stopped by a signal after step {} of {}; the run is not complete", summary.steps, total_steps_));
+    }
     next_->on_done(summary);
   }
 
  private:
   Session& session_;
+  InterruptWatch& interrupts_;
+  std::int64_t total_steps_ = 0;
   std::unique_ptr<train::TrainListener> next_;
 };
 
@@ -70,19 +80,20 @@ CommandSpec train_command() {
 
 void run_train(Session& session) {
   const train::TrainConfig config = train::resolve_config(read_config(session.line));
-  const InterruptWatch interrupts;
-  const std::shared_ptr<const train::Dataset> dataset = train::load_data(config.data, config.model, config.seed);
+  InterruptWatch interrupts;
+  const std::shared_ptr<const train::Dataset> dataset =
+      train::load_data(config.data, config.model, config.seed, interrupts.stop_token());
   std::unique_ptr<train::TrainListener> listener;
   if (session.is_json) {
     listener = std::make_unique<JsonTrainListener>(session.output);
   } else {
-    listener = std::make_unique<TextTrainListener>(session.output);
+    listener = std::make_unique<TextTrainListener>(session.output, [&](std::string_view text) { session.warn(text); });
   }
-  StartNotingListener noting(session, std::move(listener));
+  StartNotingListener noting(session, interrupts, std::move(listener));
   train::TrainOptions options;
   options.stop = interrupts.stop_token();
   options.sample_length = session.is_json ? 0 : kSampleLength;
-  options.log = [&session](LogLevel, std::string_view text) { session.log(text); };
+  options.log = [&session](LogLevel, std::string_view text) { session.warn(text); };
   train::run_training(config, dataset, noting, options);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shoal/runtime/base/error.h"
 #include "shoal/runtime/base/int_math.h"
 #include "shoal/runtime/tools/json_lines.h"
 #include "shoal/runtime/tools/text_format.h"
@@ -16,7 +17,6 @@ constexpr int kPlainLines = 20;    // in a run
 constexpr double kNewShare = 0.1;  // of the latest value in a running mean
 constexpr const char* kEraseLine = "\r\x1b[K";
 constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kYellow = "\x1b[33m";
 constexpr const char* kPlain = "\x1b[0m";
 
 void move_mean(double& mean, double value, bool is_first) {
@@ -41,6 +41,15 @@ void JsonTrainListener::on_step(const train::StepEvent& event) { output_.write_l
 void JsonTrainListener::on_eval(const train::EvalEvent& event) { output_.write_line(eval_line(event)); }
 void JsonTrainListener::on_warning(std::string_view message) { output_.write_line(warning_line(message)); }
 void JsonTrainListener::on_done(const train::TrainSummary& summary) { output_.write_line(done_line(summary)); }
+
+TextTrainListener::~TextTrainListener() {
+  if (!has_open_line_) return;
+  try {
+    output_.write("\n");
+  } catch (const Error&) {
+    return;  // what cannot be written to any more was reported where a line was lost
+  }
+}
 
 void TextTrainListener::print_line(const std::string& text) {
   output_.write((has_open_line_ ? kEraseLine : "") + text + "\n");
@@ -92,12 +101,14 @@ void TextTrainListener::on_eval(const train::EvalEvent& event) {
 }
 
 void TextTrainListener::on_warning(std::string_view message) {
-  const bool has_colour = output_.is_terminal();
-  print_line(fmt::format("{}warning:{} {}", has_colour ? kYellow : "", has_colour ? kPlain : "", message));
+  // Erased rather than ended: the next step draws it again.
+  if (has_open_line_) output_.write(kEraseLine);
+  has_open_line_ = false;
+  warn_(message);
 }
 
 void TextTrainListener::on_done(const train::TrainSummary& summary) {
-  if (!summary.sample.empty()) print_line(fmt::format("\nwhat the model writes:\n{}\n", summary.sample));
+  if (!summary.sample.empty()) print_line(fmt::format("\nwhat the model writes:\n{}\n", printable(summary.sample)));
   const bool has_colour = output_.is_terminal();
   std::string text = fmt::format("{}{} {} of {} steps{}\n", has_colour ? kBold : "",
                                  summary.is_stopped ? "stopped after" : "done:", summary.steps, total_steps_,

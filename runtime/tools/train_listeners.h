@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "shoal/runtime/tools/output.h"
 #include "shoal/runtime/train/train_events.h"
@@ -24,9 +26,14 @@ class JsonTrainListener final : public train::TrainListener {
 };
 
 /// A run for people: one line that moves on a terminal, otherwise a plain line now and then; tables at the end.
+/// Warnings go to `warn`, while no line stands open.
 class TextTrainListener final : public train::TrainListener {
  public:
-  explicit TextTrainListener(Output& output) : output_(output) {}
+  using Warn = std::function<void(std::string_view message)>;
+
+  TextTrainListener(Output& output, Warn warn) : output_(output), warn_(std::move(warn)) {}
+  /// Ends the line that stands open, so that what is printed next (an error) begins a line of its own.
+  ~TextTrainListener() override;
 
   void on_start(const train::StartEvent& event) override;
   void on_step(const train::StepEvent& event) override;
@@ -42,6 +49,7 @@ class TextTrainListener final : public train::TrainListener {
   double seconds_left(const train::StepEvent& event) const;
 
   Output& output_;
+  Warn warn_;
   std::string item_name_;
   std::int64_t total_steps_ = 0;
   std::int64_t steps_per_epoch_ = 1;

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "shoal/runtime/base/error.h"
@@ -38,24 +39,43 @@ class Descriptor {
 // A started process, killed and reaped unless it was waited for.
 class Child {
  public:
-  explicit Child(pid_t id) : id_(id) {}
+  Child(pid_t id, const std::stop_token& stop) : id_(id), killer_(std::in_place, stop, Kill{id}) {}
   Child(const Child&) = delete;
   ~Child() {
     if (id_ <= 0) return;
     ::kill(id_, SIGKILL);
-    while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    reap();
   }
 
-  // Whether it has ended; then `status` is its wait status.
+  // Whether it has ended. Then `status` is its wait status, or 0 where this process ignores how its children end, so
+  // that nobody knows.
   bool has_ended(int& status) {
-    if (::waitpid(id_, &status, WNOHANG) != id_) return false;
-    id_ = -1;
+    siginfo_t ended{};
+    const int result = ::waitid(P_PID, static_cast<id_t>(id_), &ended, WEXITED | WNOHANG | WNOWAIT);
+    const bool is_unknown = result < 0 && errno == ECHILD;
+    if (!is_unknown && (result < 0 || ended.si_pid != id_)) return false;
+    status = reap();
     return true;
   }
 
  private:
+  struct Kill {
+    pid_t id;
+    void operator()() const { ::kill(id, SIGKILL); }
+  };
+
+  // Once it is reaped its number may be another's, which no stop request may kill.
+  int reap() {
+    killer_.reset();
+    int status = 0;
+    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
+    }
+    id_ = -1;
+    return status;
+  }
+
   pid_t id_;
+  std::optional<std::stop_callback<Kill>> killer_;
 };
 
 struct SpawnActions {
@@ -64,8 +84,25 @@ struct SpawnActions {
   posix_spawn_file_actions_t actions;
 };
 
+// What this process does with signals is its own business: the child starts with none blocked and these as usual.
+struct UsualSignals {
+  UsualSignals() {
+    sigset_t none;
+    sigemptyset(&none);
+    sigset_t usual = none;
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&usual, signal);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~UsualSignals() { posix_spawnattr_destroy(&attributes); }
+  posix_spawnattr_t attributes;
+};
+
 pid_t spawn(const std::vector<std::string>& arguments, int output, const std::string& advice) {
   SpawnActions spawned;
+  const UsualSignals usual;
   posix_spawn_file_actions_addopen(&spawned.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&spawned.actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&spawned.actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -73,7 +110,7 @@ pid_t spawn(const std::vector<std::string>& arguments, int output, const std::st
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   pid_t id = -1;
-  const int code = ::posix_spawnp(&id, argv[0], &spawned.actions, nullptr, argv.data(), environ);
+  const int code = ::posix_spawnp(&id, argv[0], &spawned.actions, &usual.attributes, argv.data(), environ);
   if (code != 0) {
     fail(ErrorCode::InvalidArgument,
          fmt::format("[read_child] '{}' cannot be started: {}; {}", arguments[0], std::strerror(code), advice));
@@ -108,7 +145,7 @@ std::vector<std::uint8_t> read_child_output(const std::vector<std::string>& argu
   }
   Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);
-  Child child(spawn(arguments, writing.get(), advice));
+  Child child(spawn(arguments, writing.get(), advice), limits.stop);
   writing.close();
 
   std::vector<std::uint8_t> output;
@@ -129,6 +166,9 @@ std::vector<std::uint8_t> read_child_output(const std::vector<std::string>& argu
   while (!child.has_ended(status)) {
     if (Clock::now() >= end) fail_late(arguments[0], limits.deadline);
     ::poll(nullptr, 0, 1);
+  }
+  if (limits.stop.stop_requested()) {
+    fail(ErrorCode::Aborted, fmt::format("[read_child] a stop was requested while '{}' ran", arguments[0]));
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(ErrorCode::InvalidArgument,

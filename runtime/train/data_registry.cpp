@@ -16,6 +16,8 @@
 namespace shoal::train {
 namespace {
 
+// A data set is its name here, what may stand after the name (parse_data_name), what models it fits
+// (check_data_fits_model), the form of its samples (expected_sample), and how it is loaded (load_data).
 constexpr std::array<std::string_view, 4> kKinds = {"fashion-mnist", "cifar10", "text", "synthetic"};
 
 [[noreturn]] void refuse(const std::string& data, const std::string& why) {
@@ -73,7 +75,8 @@ SampleSpec expected_sample(const std::string& data, const std::string& model) {
   return sample;
 }
 
-std::unique_ptr<Dataset> load_data(const std::string& data, const std::string& model, std::uint64_t seed) {
+std::unique_ptr<Dataset> load_data(const std::string& data, const std::string& model, std::uint64_t seed,
+                                   const std::stop_token& stop) {
   const SampleSpec sample = expected_sample(data, model);
   const DataName name = parse_data_name(data);
   if (name.kind == "fashion-mnist") {
@@ -84,7 +87,7 @@ std::unique_ptr<Dataset> load_data(const std::string& data, const std::string& m
     return std::make_unique<SyntheticDataset>(sample, SyntheticDataset::Options{.seed = seed});
   }
   const std::int64_t context = sample.inputs[0];
-  return name.argument.empty() ? load_bible(context) : load_text_file(name.argument, context);
+  return name.argument.empty() ? load_bible(context, stop) : load_text_file(name.argument, context);
 }
 
 nn::ModelInputs model_inputs_for(const SampleSpec& sample) {

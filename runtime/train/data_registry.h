@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "shoal/nn/models/registry.h"
@@ -22,9 +23,10 @@ DataName parse_data_name(const std::string& data);
 /// Reads nothing.
 void check_data_fits_model(const std::string& data, const std::string& model);
 
-/// Loads the data in the form that the model takes: windows of its context, synthetic samples of its shape. Throws what
-/// the loaders throw.
-std::unique_ptr<Dataset> load_data(const std::string& data, const std::string& model, std::uint64_t seed);
+/// Loads the data in the form that the model takes: windows of its context, synthetic samples of its shape. A stop
+/// request ends a program that prints the data. Throws what the loaders throw.
+std::unique_ptr<Dataset> load_data(const std::string& data, const std::string& model, std::uint64_t seed,
+                                   const std::stop_token& stop = {});
 
 /// What a model must fit to be trained on such samples.
 nn::ModelInputs model_inputs_for(const SampleSpec& sample);

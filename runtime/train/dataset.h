@@ -22,6 +22,9 @@ struct SampleSpec {
   std::int64_t num_classes = 0;  // classes or ids; 0: the targets are vectors
 };
 
+/// Whether the samples are ids that a language model reads.
+inline bool is_text(const SampleSpec& sample) { return sample.inputs_dtype == DType::I32; }
+
 /// The shapes of `batch` samples together.
 nn::BatchSpec batch_spec(const SampleSpec& sample, std::int64_t batch);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/train/idx_file.h"
@@ -21,7 +22,8 @@ constexpr const char* kAdvice =
 
 std::string find_file(const std::string& folder, const std::string& name) {
   const std::string plain = folder + "/" + name;
-  return std::filesystem::exists(plain) ? plain : plain + ".gz";
+  std::error_code ignored;  // what cannot be looked at cannot be read either, and reading says why
+  return std::filesystem::exists(plain, ignored) ? plain : plain + ".gz";
 }
 
 ImageSplit load_split(const std::string& folder, const std::string& prefix) {

@@ -11,15 +11,24 @@
 
 namespace shoal::train {
 
-std::vector<std::uint8_t> read_file_bytes(const std::string& path, std::int64_t max_bytes, const std::string& advice) {
+void check_regular_file(const std::string& path, const std::string& advice) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
-  if (!std::filesystem::exists(status)) {
+  if (status.type() == std::filesystem::file_type::not_found) {
     fail(ErrorCode::InvalidArgument, fmt::format("[read_file] '{}' does not exist; {}", path, advice));
+  }
+  if (!std::filesystem::status_known(status)) {
+    fail(ErrorCode::InvalidArgument,
+         fmt::format("[read_file] '{}' cannot be looked at: {}; {}", path, code.message(), advice));
   }
   if (!std::filesystem::is_regular_file(status)) {
     fail(ErrorCode::InvalidArgument, fmt::format("[read_file] '{}' is not a regular file; {}", path, advice));
   }
+}
+
+std::vector<std::uint8_t> read_file_bytes(const std::string& path, std::int64_t max_bytes, const std::string& advice) {
+  check_regular_file(path, advice);
+  std::error_code code;
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, code));
   if (code || bytes > max_bytes) {
     fail(ErrorCode::InvalidArgument,

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "shoal/runtime/base/error.h"
+#include "shoal/runtime/train/file_bytes.h"
 
 namespace shoal::train {
 namespace {
@@ -82,6 +83,7 @@ std::int64_t bounded_product(const std::string& path, const std::vector<std::int
 }  // namespace
 
 IdxFile read_idx_file(const std::string& path, int num_dims, std::int64_t max_bytes, const std::string& advice) {
+  check_regular_file(path, advice);
   errno = 0;
   const GzipFile file(gzopen(path.c_str(), "rb"));
   if (file == nullptr) {

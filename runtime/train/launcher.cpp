@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "shoal/collectives/factory.h"
@@ -45,11 +46,36 @@ Error describe_exception(int rank) {
   }
 }
 
+void add_failure(SharedLaunch& shared, const Error& failure) {
+  const std::lock_guard lock(shared.mutex);
+  shared.failures.push_back(failure);
+  shared.has_changed.notify_all();
+}
+
+// Keeps it, then lets the others know.
+void report_failure(SharedLaunch& shared, int rank, const Error& failure) {
+  add_failure(shared, failure);
+  try {
+    shared.worlds[static_cast<std::size_t>(rank)]->abort(fmt::format("rank {} failed: {}", rank, failure.what()));
+  } catch (...) {
+    add_failure(shared, describe_exception(rank));
+  }
+}
+
 void run_body(SharedLaunch& shared, int rank) {
   collectives::Communicator& world = *shared.worlds[static_cast<std::size_t>(rank)];
   const std::unique_ptr<Device> device = shared.runtime.open_device(shared.options.device, rank);
-  RankContext context{rank, shared.options.num_ranks, *device, world, shared.runtime};
+  RankContext context{rank,           shared.options.num_ranks,
+                      *device,        world,
+                      shared.runtime, [&shared, rank] { report_failure(shared, rank, describe_exception(rank)); }};
   shared.body(context);
+}
+
+void end_rank(SharedLaunch& shared, int rank) {
+  const std::lock_guard lock(shared.mutex);
+  shared.has_ended[static_cast<std::size_t>(rank)] = 1;
+  ++shared.num_ended;
+  shared.has_changed.notify_all();
 }
 
 void run_rank(const std::shared_ptr<SharedLaunch>& shared, int rank) {
@@ -59,25 +85,39 @@ void run_rank(const std::shared_ptr<SharedLaunch>& shared, int rank) {
   } catch (...) {
     failure = describe_exception(rank);
   }
-  if (failure.has_value()) {
-    const std::lock_guard lock(shared->mutex);
-    shared->failures.push_back(*failure);
-  }
-  if (failure.has_value()) {
-    shared->worlds[static_cast<std::size_t>(rank)]->abort(fmt::format("rank {} failed: {}", rank, failure->what()));
-  }
-  const std::lock_guard lock(shared->mutex);
-  shared->has_ended[static_cast<std::size_t>(rank)] = 1;
-  ++shared->num_ended;
-  shared->has_changed.notify_all();
+  if (failure.has_value()) report_failure(*shared, rank, *failure);
+  end_rank(*shared, rank);
 }
 
-// The first failure that is not merely the consequence of another.
+// The first of the failures that are nearest to the cause.
 std::optional<Error> original_failure(const std::vector<Error>& failures) {
   if (failures.empty()) return std::nullopt;
-  const auto found =
-      std::find_if(failures.begin(), failures.end(), [](const Error& e) { return e.code() != ErrorCode::Aborted; });
-  return found == failures.end() ? failures.front() : *found;
+  return *std::min_element(failures.begin(), failures.end(), [](const Error& a, const Error& b) {
+    return distance_from_cause(a.code()) < distance_from_cause(b.code());
+  });
+}
+
+// Where the system has no thread for a rank, that is this rank's failure, and the later ones don't start.
+std::vector<std::thread> start_ranks(const std::shared_ptr<SharedLaunch>& shared) {
+  const int num_ranks = shared->options.num_ranks;
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(num_ranks));
+  try {
+    for (int rank = 0; rank < num_ranks; ++rank) {
+      threads.emplace_back([shared, rank] { run_rank(shared, rank); });
+    }
+  } catch (const std::system_error& error) {
+    const int failed = static_cast<int>(threads.size());
+    report_failure(
+        *shared, failed,
+        Error(ErrorCode::Unsupported,
+              fmt::format("[launch_ranks] the thread of rank {} of {} could not be started ({}); fewer ranks, or a "
+                          "higher limit on threads or memory, would work",
+                          failed, num_ranks, error.what()),
+              failed));
+    for (int rank = failed; rank < num_ranks; ++rank) end_rank(*shared, rank);
+  }
+  return threads;
 }
 
 Error describe_stuck(const SharedLaunch& shared) {
@@ -94,12 +134,12 @@ Error describe_stuck(const SharedLaunch& shared) {
                stuck.front());
 }
 
-// Waits for the first rank without a limit of its own (each of its operations has one), for the others with one.
-// Returns the Timeout where some rank is stuck.
+// Waits for the first rank that ends or fails without a limit of its own (each of its operations has one), from then on
+// with one. Returns the Timeout where some rank is stuck.
 std::optional<Error> wait_for_ranks(SharedLaunch& shared) {
   const auto num_ranks = shared.options.num_ranks;
   std::unique_lock lock(shared.mutex);
-  shared.has_changed.wait(lock, [&] { return shared.num_ended > 0; });
+  shared.has_changed.wait(lock, [&] { return shared.num_ended > 0 || !shared.failures.empty(); });
   const bool all_ended = shared.has_changed.wait_for(lock, shared.runtime.options().deadline,
                                                      [&] { return shared.num_ended == num_ranks; });
   if (all_ended) return std::nullopt;
@@ -129,21 +169,25 @@ std::vector<std::unique_ptr<collectives::Communicator>> make_communicators(const
   return worlds;
 }
 
+void abort_after_exception(collectives::Communicator& world) {
+  const Error failure = describe_exception(world.rank());
+  try {
+    world.abort(failure.what());
+  } catch (const Error&) {
+    // A peer is stuck; what failed first says more, and the peer's own deadline tells of it.
+  }
+}
+
 void launch_ranks(const Runtime& runtime, const LaunchOptions& options, RankBody body) {
   auto worlds = make_communicators(options.backend, options.num_ranks, runtime.options().deadline);
   const auto shared = std::make_shared<SharedLaunch>(runtime, options, std::move(body), std::move(worlds));
   shared->has_ended.resize(static_cast<std::size_t>(options.num_ranks));
 
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < options.num_ranks; ++rank) {
-    threads.emplace_back([shared, rank] { run_rank(shared, rank); });
-  }
+  std::vector<std::thread> threads = start_ranks(shared);
   const std::optional<Error> stuck = wait_for_ranks(*shared);
-  for (int rank = 0; rank < options.num_ranks; ++rank) {
-    std::thread& thread = threads[static_cast<std::size_t>(rank)];
+  for (std::size_t rank = 0; rank < threads.size(); ++rank) {
     const std::unique_lock lock(shared->mutex);
-    const bool has_ended = shared->has_ended[static_cast<std::size_t>(rank)] != 0;
-    if (!has_ended) thread.detach();
+    if (shared->has_ended[rank] == 0) threads[rank].detach();
   }
   for (std::thread& thread : threads) {
     if (thread.joinable()) thread.join();

@@ -16,6 +16,9 @@ std::optional<InputRing> make_window(Device& device, const ModelSetup& setup) {
   return window;
 }
 
+// A NaN's sign says nothing.
+std::string to_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+
 }  // namespace
 
 RankTrainer::RankTrainer(SharedRun& run, RankContext& rank)
@@ -67,30 +70,33 @@ void RankTrainer::hear_report(const fsdp::StepReport& report) {
   if (!std::isfinite(summary_.loss)) {
     fail(ErrorCode::InvalidArgument,
          fmt::format("[train] the loss of step {} is {}; a lower --lr (it was {:g}) or a --clip-norm may work",
-                     report.step, summary_.loss, lr));
+                     report.step, to_text(summary_.loss), lr));
   }
   if (!is_first()) return;
   if (report.is_skipped) {
     run_.listener->on_warning(
-        fmt::format("step {} changed nothing: the norm of its gradient is {}", report.step, report.grad_norm));
+        fmt::format("step {} changed nothing: the norm of its gradient is {}", report.step, to_text(report.grad_norm)));
   }
   run_.listener->on_step({report.step, summary_.loss, lr, report.grad_norm, seconds * 1e3, report.count / seconds});
 }
 
 void RankTrainer::train_steps(std::int64_t first, std::int64_t count) {
   Prefetcher batches = prefetch(Split::Train, first, count);
-  last_report_ = Clock::now();
-  for (std::int64_t step = first; step < first + count && may_go_on(); ++step) {
-    const int slot = batches.take(deadline());
-    const fsdp::StepSettings settings{optim::lr_at(run_.length.schedule, *run_.config.lr, step + 1),
-                                      *run_.config.clip_norm};
-    const auto report = sharded_.train_step(inputs_.slot(slot), settings);
-    if (!report) continue;
-    batches.give_back();
-    hear_report(*report);
-  }
-  // The last step's report; its batch goes back with the ring.
-  if (const auto report = sharded_.finish()) hear_report(*report);
+  // Inside the prefetcher's life, which ends no sooner than the data set gives back the thread that fills batches.
+  run_or_abort(rank_, [&] {
+    last_report_ = Clock::now();
+    for (std::int64_t step = first; step < first + count && may_go_on(); ++step) {
+      const int slot = batches.take(deadline());
+      const fsdp::StepSettings settings{optim::lr_at(run_.length.schedule, *run_.config.lr, step + 1),
+                                        *run_.config.clip_norm};
+      const auto report = sharded_.train_step(inputs_.slot(slot), settings);
+      if (!report) continue;
+      batches.give_back();
+      hear_report(*report);
+    }
+    // The last step's report; its batch goes back with the ring.
+    if (const auto report = sharded_.finish()) hear_report(*report);
+  });
 }
 
 void RankTrainer::evaluate() {
@@ -101,6 +107,10 @@ void RankTrainer::evaluate() {
   }
   if (num_batches == 0) return;
   Prefetcher batches = prefetch(Split::Test, 0, num_batches);
+  run_or_abort(rank_, [&] { evaluate_batches(batches, num_batches); });
+}
+
+void RankTrainer::evaluate_batches(Prefetcher& batches, std::int64_t num_batches) {
   fsdp::StepReport sums;
   for (std::int64_t i = 0; i < num_batches; ++i) {
     if (!may_go_on()) return;
@@ -137,11 +147,6 @@ void RankTrainer::finish() {
     const GenerateOptions options{.length = run_.sample_length, .seed = run_.config.seed};
     summary_.sample = generate_text(sharded_, window_->slot(0).inputs, options);
   }
-  // A peer may still be reading this rank's shards.
-  const std::unique_ptr<Stream> stream = rank_.device.make_stream(StreamRole::Compute, "end");
-  rank_.world.barrier(*stream);
-  stream->synchronize();
-
   summary_.predicted_bytes = {with_inputs(sharded_.predicted_bytes(), run_.setup)};
   summary_.peak_bytes = {rank_.device.ledger().peak()};
   run_.summaries[static_cast<std::size_t>(rank_.rank)] = summary_;

@@ -46,6 +46,7 @@ class RankTrainer {
   void train_steps(std::int64_t first, std::int64_t count);
   void hear_report(const fsdp::StepReport& report);
   void evaluate();
+  void evaluate_batches(Prefetcher& batches, std::int64_t num_batches);
   void finish();
   Prefetcher prefetch(Split split, std::int64_t first, std::int64_t count);
   std::chrono::milliseconds deadline() const { return rank_.device.default_deadline(); }

@@ -1,5 +1,8 @@
 #include "shoal/runtime/train/run_setup.h"
 
+#include <fmt/format.h>
+
+#include "shoal/runtime/base/error.h"
 #include "shoal/runtime/train/data_registry.h"
 #include "shoal/runtime/train/input_ring.h"
 
@@ -31,6 +34,21 @@ ModelSetup model_setup(const TrainConfig& config, const SampleSpec& sample, bool
   if (predicts) setup.shard.predict_batch = batch_spec(sample, 1);
   setup.shard.seed = config.seed;
   return setup;
+}
+
+void check_memory_limit(const TrainConfig& config, const MemoryBytes& predicted) {
+  if (!config.memory_limit || predicted.total <= *config.memory_limit) return;
+  std::string tags;
+  for (int index = 0; index < kNumMemoryTags; ++index) {
+    const auto tag = static_cast<MemoryTag>(index);
+    if (predicted[tag] == 0) continue;
+    tags += fmt::format("{}{} {}", tags.empty() ? "" : ", ", memory_tag_name(tag), predicted[tag]);
+  }
+  fail(ErrorCode::InvalidArgument,
+       fmt::format("[config] --memory-limit {}; the plan needs {} bytes per rank at once (at their own peaks: {}); a "
+                   "smaller --batch or more --ranks{} would lower that",
+                   *config.memory_limit, predicted.total, tags,
+                   config.strategy == "none" ? " with --strategy full" : ""));
 }
 
 std::unique_ptr<nn::Model> make_model(const ModelSetup& setup) { return nn::make_model(setup.model, setup.inputs); }

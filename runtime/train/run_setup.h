@@ -38,6 +38,10 @@ ModelSetup model_setup(const TrainConfig& config, const SampleSpec& sample, bool
 /// A fresh model for the setup's data. Throws InvalidArgument where they do not fit together.
 std::unique_ptr<nn::Model> make_model(const ModelSetup& setup);
 
+/// Throws InvalidArgument, with the bytes by tag and what would lower them, where a rank's predicted peak is beyond the
+/// config's memory limit.
+void check_memory_limit(const TrainConfig& config, const MemoryBytes& predicted);
+
 /// The plans that every rank will follow, proved. Allocates nothing of the model's size.
 fsdp::PlannedModel plan_run(const ModelSetup& setup);
 

@@ -49,9 +49,10 @@ void TextDataset::fill_sample(Split split, std::int64_t index, void* inputs, voi
   std::copy_n(bytes + 1, context_, static_cast<std::int32_t*>(targets));
 }
 
-std::unique_ptr<Dataset> load_bible(std::int64_t context) {
-  std::vector<std::uint8_t> text = read_child_output(
-      {"bible", "-f", "gen1:1-rev22:21"}, {}, "install the Debian package bible-kjv, or give a file: --data text:FILE");
+std::unique_ptr<Dataset> load_bible(std::int64_t context, const std::stop_token& stop) {
+  std::vector<std::uint8_t> text =
+      read_child_output({"bible", "-f", "gen1:1-rev22:21"}, {.stop = stop},
+                        "install the Debian package bible-kjv, or give a file: --data text:FILE");
   return std::make_unique<TextDataset>("text", std::move(text), context);
 }
 

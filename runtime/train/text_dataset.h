@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,8 @@ class TextDataset final : public Dataset {
   std::int64_t num_test_windows_;
 };
 
-/// The King James text that Debian ships, printed by the program of the package bible-kjv.
-std::unique_ptr<Dataset> load_bible(std::int64_t context);
+/// The King James text that Debian ships, printed by the program of the package bible-kjv, which a stop request ends.
+std::unique_ptr<Dataset> load_bible(std::int64_t context, const std::stop_token& stop = {});
 /// The bytes of a file.
 std::unique_ptr<Dataset> load_text_file(const std::string& path, std::int64_t context);
 

@@ -18,21 +18,38 @@
 namespace shoal::train {
 namespace {
 
-using Names = std::span<const std::string_view>;
-
 constexpr int kMaxRanks = 256;
 constexpr double kMaxDeadlineSeconds = 86400;
+// Of samples and of steps: far beyond any run, and far below where sums and products of them overflow.
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 
 [[noreturn]] void refuse(const std::string& what) { fail(ErrorCode::InvalidArgument, "[config] " + what); }
 
-// `value` has to be one of `here`; a name of `elsewhere` exists in Shoal but not in this build.
-void check_choice(std::string_view flag, const std::string& value, Names here, Names elsewhere) {
-  if (std::find(here.begin(), here.end(), value) != here.end()) return;
-  if (std::find(elsewhere.begin(), elsewhere.end(), value) != elsewhere.end()) {
+constexpr std::array<std::string_view, 1> kDevices = {"host"};
+constexpr std::array<std::string_view, 1> kOtherDevices = {"cuda"};
+constexpr std::array<std::string_view, 2> kBackends = {"single", "threads"};
+constexpr std::array<std::string_view, 3> kOtherBackends = {"gloo", "nccl", "local_cuda"};
+constexpr std::array<std::string_view, 2> kStrategies = {"none", "full"};
+constexpr std::array<std::string_view, 3> kOtherStrategies = {"optimizer", "gradients", "hybrid"};
+constexpr std::array<std::string_view, 1> kDtypes = {"fp32"};
+constexpr std::array<std::string_view, 2> kOtherDtypes = {"bf16", "fp16"};
+constexpr std::array<std::string_view, 2> kWraps = {"block", "type"};
+constexpr std::array<std::string_view, 2> kOtherWraps = {"size", "rules"};
+constexpr std::array<NameChoice, 5> kNameChoices = {{{"device", kDevices, kOtherDevices},
+                                                     {"backend", kBackends, kOtherBackends},
+                                                     {"strategy", kStrategies, kOtherStrategies},
+                                                     {"dtype", kDtypes, kOtherDtypes},
+                                                     {"wrap", kWraps, kOtherWraps}}};
+
+void check_choice(std::string_view flag, const std::string& value) {
+  const NameChoice& names = *std::find_if(kNameChoices.begin(), kNameChoices.end(),
+                                          [&](const NameChoice& choice) { return choice.flag == flag; });
+  if (std::find(names.here.begin(), names.here.end(), value) != names.here.end()) return;
+  if (std::find(names.elsewhere.begin(), names.elsewhere.end(), value) != names.elsewhere.end()) {
     fail(ErrorCode::Unsupported,
-         fmt::format("[config] --{} {} is not in this build; it has {}", flag, value, fmt::join(here, ", ")));
+         fmt::format("[config] --{} {} is not in this build; it has {}", flag, value, fmt::join(names.here, ", ")));
   }
-  refuse(fmt::format("--{} {}", flag, describe_unknown(value, here)));
+  refuse(fmt::format("--{} {}", flag, describe_unknown(value, names.here)));
 }
 
 template <typename T>
@@ -41,8 +58,9 @@ void check_range(std::string_view flag, T value, T low, T high) {
   refuse(fmt::format("--{} {} is out of range; {} to {} works", flag, value, low, high));
 }
 
-void check_positive(std::string_view flag, const std::optional<std::int64_t>& value) {
+void check_count(std::string_view flag, const std::optional<std::int64_t>& value) {
   if (value.has_value() && *value < 1) refuse(fmt::format("--{} {} does nothing; at least 1 is needed", flag, *value));
+  if (value.has_value()) check_range(flag, *value, std::int64_t{1}, kMaxCount);
 }
 
 void check_rate(std::string_view flag, double value) {
@@ -51,22 +69,12 @@ void check_rate(std::string_view flag, double value) {
 }
 
 void check_choices(const TrainConfig& config) {
-  static constexpr std::array<std::string_view, 1> kDevices = {"host"};
-  static constexpr std::array<std::string_view, 1> kOtherDevices = {"cuda"};
-  static constexpr std::array<std::string_view, 2> kBackends = {"single", "threads"};
-  static constexpr std::array<std::string_view, 3> kOtherBackends = {"gloo", "nccl", "local_cuda"};
-  static constexpr std::array<std::string_view, 2> kStrategies = {"none", "full"};
-  static constexpr std::array<std::string_view, 3> kOtherStrategies = {"optimizer", "gradients", "hybrid"};
-  static constexpr std::array<std::string_view, 1> kDtypes = {"fp32"};
-  static constexpr std::array<std::string_view, 2> kOtherDtypes = {"bf16", "fp16"};
-  static constexpr std::array<std::string_view, 2> kWraps = {"block", "type"};
-  static constexpr std::array<std::string_view, 2> kOtherWraps = {"size", "rules"};
-  check_choice("device", config.device, kDevices, kOtherDevices);
-  check_choice("backend", config.backend, kBackends, kOtherBackends);
-  check_choice("strategy", config.strategy, kStrategies, kOtherStrategies);
-  check_choice("dtype", config.dtype, kDtypes, kOtherDtypes);
+  check_choice("device", config.device);
+  check_choice("backend", config.backend);
+  check_choice("strategy", config.strategy);
+  check_choice("dtype", config.dtype);
   const std::string wrap = config.wrap.substr(0, config.wrap.find(':'));
-  check_choice("wrap", wrap, kWraps, kOtherWraps);
+  check_choice("wrap", wrap);
   if (wrap == "type" && policies_of(config).wrap_types.empty()) {
     refuse("--wrap type names no module type; --wrap type:Linear,Conv2d does");
   }
@@ -79,7 +87,7 @@ void check_choices(const TrainConfig& config) {
 
 // Batches that `ranks` ranks can split, on both sides of one that they cannot.
 void check_batch(std::int64_t batch, int ranks) {
-  check_positive("batch", batch);
+  check_count("batch", batch);
   if (batch % ranks == 0) return;
   const std::int64_t above = round_up(batch, ranks);
   const std::int64_t below = above - ranks;
@@ -89,14 +97,20 @@ void check_batch(std::int64_t batch, int ranks) {
 
 void check_numbers(const TrainConfig& config) {
   check_batch(*config.batch, config.ranks);
-  check_positive("steps", config.steps);
-  check_positive("epochs", config.epochs);
+  check_count("steps", config.steps);
+  check_count("epochs", config.epochs);
   check_rate("lr", *config.lr);
   check_rate("clip-norm", *config.clip_norm);
-  if (config.warmup.has_value() && *config.warmup < 0) refuse(fmt::format("--warmup {} is negative", *config.warmup));
+  if (config.warmup) check_range("warmup", *config.warmup, std::int64_t{0}, kMaxCount);
   if (config.prefetch < 0) refuse(fmt::format("--prefetch {} is negative; 0 or more works", config.prefetch));
   check_range("deadline", config.deadline_s, 0.001, kMaxDeadlineSeconds);
-  check_positive("memory-limit", config.memory_limit);
+  if (config.memory_limit && *config.memory_limit < 1) {
+    refuse(fmt::format("--memory-limit {} holds nothing; at least 1 is needed", *config.memory_limit));
+  }
+  if (*config.momentum != 0 && config.optimizer != "sgd") {
+    refuse(
+        fmt::format("--momentum {} means nothing to {}; --optimizer sgd takes it", *config.momentum, config.optimizer));
+  }
 }
 
 int default_threads(int ranks) {
@@ -124,6 +138,8 @@ void fill_open_choices(TrainConfig& config) {
 }
 
 }  // namespace
+
+std::span<const NameChoice> name_choices() { return kNameChoices; }
 
 TrainConfig resolve_config(const TrainConfig& config) {
   TrainConfig resolved = config;

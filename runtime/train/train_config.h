@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "shoal/optim/lr_schedule.h"
 #include "shoal/optim/registry.h"
@@ -38,6 +40,16 @@ struct TrainConfig {
   double deadline_s = 30;                    // nothing waits longer without progress
   std::optional<std::int64_t> memory_limit;  // bytes per rank; open: no limit
 };
+
+/// The names that a flag may have: `here` works, `elsewhere` is Shoal's too but not in this build.
+struct NameChoice {
+  std::string_view flag;
+  std::span<const std::string_view> here;
+  std::span<const std::string_view> elsewhere;
+};
+
+/// Of device, backend, strategy, dtype and wrap, in this order.
+std::span<const NameChoice> name_choices();
 
 /// `config` with every open choice made (memory_limit and one of steps and epochs may stay open), refused where it
 /// cannot work. Pure but for the number of cores; nothing is read or allocated. Throws InvalidArgument or Unsupported,

@@ -47,11 +47,12 @@ TrainSummary merge_summaries(const std::vector<TrainSummary>& by_rank) {
 
 TrainSummary run_training(const TrainConfig& config, std::shared_ptr<const Dataset> dataset, TrainListener& listener,
                           const TrainOptions& options) {
-  const bool writes_text = options.sample_length > 0 && dataset->sample().inputs_dtype == DType::I32;
+  const bool writes_text = options.sample_length > 0 && is_text(dataset->sample());
   const ModelSetup setup = model_setup(config, dataset->sample(), writes_text);
   const Sampler sampler(*dataset, config.seed, *config.batch);
   const RunLength length = run_length_of(config, sampler.steps_per_epoch());
   const fsdp::PlannedModel planned = plan_run(setup);
+  check_memory_limit(config, with_inputs(planned.predicted, setup));
   const StartEvent start{config,
                          dataset->item_name(),
                          planned.num_parameters(),
@@ -75,7 +76,7 @@ TrainSummary run_training(const TrainConfig& config, std::shared_ptr<const Datas
   const LaunchOptions launch{.num_ranks = config.ranks, .backend = config.backend, .device = DeviceKind::Host};
   launch_ranks(Runtime(runtime_options(config, options)), launch, [run](RankContext& rank) {
     RankTrainer trainer(*run, rank);
-    run_or_abort(rank.world, [&] { trainer.train(); });
+    run_or_abort(rank, [&] { trainer.train(); });
   });
   TrainSummary summary = merge_summaries(run->summaries);
   listener.on_done(summary);

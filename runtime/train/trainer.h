@@ -11,7 +11,7 @@ namespace shoal::train {
 
 struct TrainOptions {
   std::stop_token stop;            // ends the run between two steps, the same two on every rank
-  LogSink log;                     // what the runtime says
+  LogSink log;                     // of the Runtime that the run makes
   std::int64_t sample_length = 0;  // bytes of text that a language model writes at the end
 };
 

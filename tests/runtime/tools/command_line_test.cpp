@@ -45,7 +45,7 @@ TEST(ParseCommandLine, CommandOfTwoWords) {
 TEST(ParseCommandLine, UnknownFlag_GetsTheNearest) {
   expect_refused({"train", "--bacth", "8"}, {"'bacth'", "'batch'"});
   expect_refused({"train", "--bacth=8"}, {"'bacth'", "'batch'"});
-  expect_refused({"train", "--jsn"}, {"'jsn'", "'json'"});
+  expect_refused({"train", "--jsn"}, {"train: flag 'jsn' is unknown", "'json'"});
   expect_refused({"bench", "step", "--worklaod", "x"}, {"'worklaod'", "'workload'"});
 }
 
@@ -63,6 +63,25 @@ TEST(ParseCommandLine, StrayWordsAndMissingOrRepeatedValues_AreRefused) {
   expect_refused({"train", "fast"}, {"'fast'"});
   expect_refused({"train", "--batch"}, {"batch"});
   expect_refused({"train", "--batch", "1", "--batch", "2"}, {"batch"});
+}
+
+TEST(ParseCommandLine, WhatStandsBeforeTheCommand_IsRefused) {
+  expect_refused({"--batch", "8", "train"}, {"'shoal'", "'--batch'", "after"});
+  expect_refused({"--batch=8", "train"}, {"'--batch=8'"});
+  expect_refused({"junk", "train"}, {"'junk'", "train, bench"});
+  expect_refused({"launch", "-n", "2", "--", "train"}, {"'launch'", "train, bench"});
+  expect_refused({"bench", "junk", "step"}, {"shoal bench", "'junk'", "step, kernels"});
+  expect_refused({"bench", "--workload", "x", "step"}, {"'shoal bench'", "'--workload'"});
+  expect_refused({"--", "train"}, {"'--'"});
+}
+
+TEST(ParseCommandLine, SecondCommand_IsRefused) {
+  expect_refused({"train", "bench"}, {"'train'", "'bench'"});
+  expect_refused({"train", "train"}, {"'train'"});
+  expect_refused({"bench", "step", "kernels"}, {"'bench step'", "'kernels'"});
+  expect_refused({"bench", "step", "train"}, {"'bench step'", "'train'"});
+  expect_refused({"train", "--json", "--", "bench", "step"}, {"'bench'"});
+  expect_refused({"train", "--", "fast"}, {"'fast'"});
 }
 
 TEST(ParseCommandLine, Help_IsText) {

@@ -41,7 +41,8 @@ TEST(ReadConfigFile, WrongKindOfValue_NamesTheKey) {
     expect_error(ErrorCode::InvalidArgument, {"'batch'"},
                  [&] { read(folder, std::string("{\"batch\": ") + value + "}"); });
   }
-  expect_error(ErrorCode::InvalidArgument, {"--batch", "8.5"}, [&] { read(folder, R"({"batch": 8.5})"); });
+  expect_error(ErrorCode::InvalidArgument, {"config.json': key batch '8.5'"},
+               [&] { read(folder, R"({"batch": 8.5})"); });
 }
 
 TEST(ReadConfigFile, NoObject_IsRefused) {

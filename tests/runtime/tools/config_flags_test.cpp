@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "shoal/tests/runtime/train/expect_error.h"
@@ -50,9 +51,15 @@ TEST(ConfigFlags, WhatIsSet_IsReadBack) {
     train::TrainConfig config;
     flag.set(config, flag.name, "7");
     const FlagValue value = flag.get(config);
-    const bool is_seven =
-        value == FlagValue{std::int64_t{7}} || value == FlagValue{7.0} || value == FlagValue{std::string("7")};
+    const bool is_seven = value == FlagValue{std::int64_t{7}} || value == FlagValue{std::uint64_t{7}} ||
+                          value == FlagValue{7.0} || value == FlagValue{std::string("7")};
     EXPECT_TRUE(is_seven) << flag.name;
+  }
+  const train::TrainConfig largest = set("seed", "18446744073709551615");
+  for (const ConfigFlag& flag : config_flags()) {
+    if (flag.name == "seed") {
+      EXPECT_EQ(flag.get(largest), FlagValue{std::numeric_limits<std::uint64_t>::max()});
+    }
   }
 }
 
@@ -70,7 +77,7 @@ TEST(ParseBytes, Units) {
 
 TEST(ParseBytes, Nonsense_SaysWhatWouldWork) {
   for (const char* text : {"", "MiB", "1mb", "-1", "1.5GiB", "99999999999GiB"}) {
-    expect_error(ErrorCode::InvalidArgument, {"--x", "512MiB"}, [&] { parse_bytes("x", text); });
+    expect_error(ErrorCode::InvalidArgument, {"--x '", "512MiB"}, [&] { parse_bytes("--x", text); });
   }
 }
 

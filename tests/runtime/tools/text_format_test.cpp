@@ -55,5 +55,24 @@ TEST(FormatMemory, MeasuredStandsBesidePredicted) {
             "  in total, at once         1.5 KiB     2.5 KiB\n");
 }
 
+TEST(Printable, TextStaysAsItIs) {
+  for (const char* text : {"", "a b\n\tc~", "\xc2\xa0", "\xc3\xa9", "\xe2\x82\xac", "\xed\x9f\xbf", "\xf0\x9f\x90\x9f",
+                           "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_EQ(printable(text), text);
+  }
+}
+
+TEST(Printable, OtherBytes_AreEscaped) {
+  EXPECT_EQ(printable(std::string("\0\r\x1b\x7f", 4)), "\\x00\\x0d\\x1b\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b") << "a control character of two bytes";
+  EXPECT_EQ(printable("\xc3"), "\\xc3") << "cut off";
+  EXPECT_EQ(printable("\xe2\x82z"), "\\xe2\\x82z") << "cut off";
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "longer than it has to be";
+  EXPECT_EQ(printable("\xe0\x80\xaf"), "\\xe0\\x80\\xaf") << "longer than it has to be";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last character";
+  EXPECT_EQ(printable("\xff\x80"), "\\xff\\x80");
+}
+
 }  // namespace
 }  // namespace shoal::tools

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <thread>
+
 #include "shoal/tests/runtime/train/expect_error.h"
 
 namespace shoal::train {
@@ -47,6 +50,44 @@ TEST(ReadChildOutput, ChildThatOutlivesItsOutput_TimesOut) {
   ChildLimits limits;
   limits.deadline = std::chrono::milliseconds(50);
   expect_error(ErrorCode::Timeout, {"50 ms"}, [&] { run("exec sleep 60 >&-", limits); });
+}
+
+// Puts back what this process does with a signal.
+class SignalSetting {
+ public:
+  SignalSetting(int signal, void (*handler)(int)) : signal_(signal), before_(std::signal(signal, handler)) {}
+  ~SignalSetting() { std::signal(signal_, before_); }
+
+ private:
+  int signal_;
+  void (*before_)(int);
+};
+
+TEST(ReadChildOutput, SignalsOfThisProcess_AreNotTheChilds) {
+  const SignalSetting ignored(SIGPIPE, SIG_IGN);
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  expect_error(ErrorCode::InvalidArgument, {"wait status 13"}, [] { run("kill -PIPE $$; echo alive"); });
+  expect_error(ErrorCode::InvalidArgument, {"wait status 15"}, [] { run("kill -TERM $$; echo alive"); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST(ReadChildOutput, WhereNobodyLearnsHowChildrenEnd_TheirOutputCounts) {
+  const SignalSetting ignored(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(run("echo some"), "some\n");
+  EXPECT_EQ(run("echo some; exec >&-; exit 3"), "some\n");
+}
+
+TEST(ReadChildOutput, StopRequest_EndsTheChild) {
+  std::stop_source source;
+  ChildLimits limits;
+  limits.stop = source.get_token();
+  std::thread stopper([&] { source.request_stop(); });
+  expect_error(ErrorCode::Aborted, {"'sh'"}, [&] { run("exec sleep 60", limits); });
+  stopper.join();
+  expect_error(ErrorCode::Aborted, {"'sh'"}, [&] { run("exec sleep 60", limits); });
 }
 
 }  // namespace

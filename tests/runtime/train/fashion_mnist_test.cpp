@@ -84,5 +84,10 @@ TEST(LoadFashionMnist, LabelsForOtherImages_AreCorrupt) {
   expect_error(ErrorCode::Corrupt, {"holds 3 images", "2 labels"}, [&] { load_fashion_mnist(folder.path()); });
 }
 
+TEST(FashionMnist, NameThatCannotBeLookedAt_IsRefused) {
+  expect_error(ErrorCode::InvalidArgument, {"cannot be looked at", "dataset-fashion-mnist"},
+               [] { load_fashion_mnist(std::string(5000, 'x')); });
+}
+
 }  // namespace
 }  // namespace shoal::train

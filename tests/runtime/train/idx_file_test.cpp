@@ -1,5 +1,7 @@
 #include "shoal/runtime/train/idx_file.h"
 
+#include <sys/stat.h>
+
 #include "shoal/runtime/train/file_bytes.h"
 #include "shoal/tests/runtime/train/expect_error.h"
 #include "shoal/tests/runtime/train/idx_bytes.h"
@@ -106,6 +108,16 @@ TEST(ReadIdxFile, BytesAfterTheLastElement_AreCorrupt) {
   bytes.push_back(0);
   const std::string path = folder.write("long", bytes);
   expect_error(ErrorCode::Corrupt, {path, "goes on after its 24 elements"}, [&] { read(path); });
+}
+
+// Opening a pipe that nobody writes to never returns.
+TEST(ReadIdxFile, WhatIsNoRegularFile_IsNotOpened) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {folder.file("pipe"), folder.path()}) {
+    expect_error(ErrorCode::InvalidArgument, {path, "not a regular file", "advice"},
+                 [&] { read_idx_file(path, 1, 100, "advice"); });
+  }
 }
 
 }  // namespace

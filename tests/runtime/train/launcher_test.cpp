@@ -1,5 +1,6 @@
 #include "shoal/runtime/train/launcher.h"
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "shoal/tests/runtime/train/expect_error.h"
+#include "shoal/tests/support/thread_limit.h"
 
 namespace shoal::train {
 namespace {
@@ -112,6 +114,65 @@ TEST(LaunchRanks, AbortedThatIsHeardFirst_IsNotTheCause) {
   });
 }
 
+TEST(LaunchRanks, WhatRanksFailWithBecauseOfAnother_IsNotTheCause) {
+  // Rank 1 hears of it in its own words, and first; rank 0 says the cause after that.
+  for (const ErrorCode heard : {ErrorCode::CommFailure, ErrorCode::Timeout, ErrorCode::Aborted}) {
+    expect_error(ErrorCode::Corrupt, {"[read] the cause"}, [heard] {
+      launch_ranks(make_runtime(), ranks(2), [heard](RankContext& rank) {
+        if (rank.rank == 1) fail(heard, "[barrier] rank 0 has left");
+        try {
+          meet(rank);
+        } catch (const Error&) {
+          fail(ErrorCode::Corrupt, "[read] the cause");
+        }
+      });
+    });
+  }
+}
+
+TEST(LaunchRanks, RankThatFails_EndsPeersThatWaitInAPartOfTheWorld) {
+  std::atomic<int> num_aborted{0};
+  expect_error(ErrorCode::Corrupt, {"bad bytes"}, [&] {
+    launch_ranks(make_runtime(), ranks(2), [&](RankContext& rank) {
+      const auto part = rank.world.split(0, 0, "part");
+      const auto stream = rank.device.make_stream(StreamRole::Gather, "part");
+      run_or_abort(rank.world, [&] {
+        if (rank.rank == 1) fail(ErrorCode::Corrupt, "[read] bad bytes");
+        part->barrier(*stream);
+        try {
+          stream->synchronize();
+        } catch (const Error& error) {
+          if (error.code() == ErrorCode::Aborted) ++num_aborted;
+          throw;
+        }
+      });
+    });
+  });
+  EXPECT_EQ(num_aborted, 1);
+}
+
+// The limit on address space leaves room for one more stack of this size, not for two.
+TEST(LaunchRanks, ThreadThatCannotBeStarted_IsThatRanksFailureAndEndsTheOthers) {
+  std::atomic<int> num_aborted{0};
+  const test::RoomForOneThread only_one_thread_fits;
+  try {
+    launch_ranks(make_runtime(), ranks(3), [&](RankContext& rank) {
+      try {
+        meet(rank);
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::Aborted) ++num_aborted;
+        throw;
+      }
+    });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Unsupported) << error.what();
+    EXPECT_EQ(error.rank(), 1);
+    EXPECT_EQ(error.operation(), "launch_ranks");
+  }
+  EXPECT_EQ(num_aborted, 1);
+}
+
 TEST(LaunchRanks, ForeignExceptions_BecomeErrorsWithTheRank) {
   const auto launch = [](auto thrown) {
     launch_ranks(make_runtime(), ranks(2), [thrown](RankContext& rank) {
@@ -183,11 +244,35 @@ TEST(LaunchRanks, RankThatOutlivesTheOthers_IsATimeoutToo) {
   sleeper->wake_and_wait();
 }
 
+// Holds a rank up where it unwinds.
+struct SlowToEnd {
+  ~SlowToEnd() { sleeper->sleep(); }
+  std::shared_ptr<Sleeper> sleeper;
+};
+
+TEST(LaunchRanks, EveryRankFailsAndIsStuckInItsEnd_IsATimeoutWithTheCause) {
+  const std::array<std::shared_ptr<Sleeper>, 2> sleepers = {std::make_shared<Sleeper>(), std::make_shared<Sleeper>()};
+  expect_error(ErrorCode::Timeout, {"rank 0, 1 is stuck", "[read] bad bytes"}, [&] {
+    launch_ranks(make_runtime(milliseconds(100)), ranks(2), [sleepers](RankContext& rank) {
+      const SlowToEnd object{sleepers[static_cast<std::size_t>(rank.rank)]};
+      run_or_abort(rank, [] { fail(ErrorCode::Corrupt, "[read] bad bytes"); });
+    });
+  });
+  for (const auto& sleeper : sleepers) sleeper->wake_and_wait();
+}
+
 TEST(MakeCommunicators, WhatCannotWork_IsRefused) {
   const milliseconds deadline(1000);
   expect_error(ErrorCode::InvalidArgument, {"0 ranks"}, [&] { make_communicators("threads", 0, deadline); });
   expect_error(ErrorCode::InvalidArgument, {"single", "2"}, [&] { make_communicators("single", 2, deadline); });
   expect_error(ErrorCode::InvalidArgument, {"'treads'", "threads"}, [&] { make_communicators("treads", 2, deadline); });
+}
+
+TEST(RunOrAbort, WhatIsThrown_IsThrownOnUnchanged) {
+  const auto worlds = make_communicators("single", 1, milliseconds(1000));
+  EXPECT_THROW(run_or_abort(*worlds[0], [] { throw 42; }), int);
+  EXPECT_THROW(run_or_abort(*worlds[0], [] { throw std::runtime_error("bad"); }), std::runtime_error);
+  EXPECT_THROW(worlds[0]->split(0, 0, "part"), Error);  // aborted
 }
 
 TEST(RunOrAbort, Failure_ReachesPeersBeforeTheRankUnwinds) {

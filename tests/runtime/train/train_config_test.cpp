@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "shoal/collectives/factory.h"
 #include "shoal/tests/runtime/train/expect_error.h"
 
 namespace shoal::train {
@@ -111,7 +112,25 @@ TEST(ResolveConfig, NumbersThatCannotWork_AreRefusedByFlag) {
   expect_refused(invalid, {"--deadline nan"}, [](auto& c) { c.deadline_s = std::nan(""); });
   expect_refused(invalid, {"--memory-limit 0"}, [](auto& c) { c.memory_limit = 0; });
   expect_refused(invalid, {"momentum"}, [](auto& c) { c.momentum = 1.5; });
+  expect_refused(invalid, {"--momentum 0.5", "adamw", "sgd"}, [](auto& c) {
+    c.momentum = 0.5;
+    c.optimizer = "adamw";
+  });
   expect_refused(invalid, {"weight_decay"}, [](auto& c) { c.weight_decay = -1; });
+}
+
+TEST(ResolveConfig, CountsThatWouldOverflow_AreRefusedByFlag) {
+  const auto invalid = ErrorCode::InvalidArgument;
+  for (const std::int64_t count : {(std::int64_t{1} << 40) + 2, std::numeric_limits<std::int64_t>::max()}) {
+    const std::string said = " " + std::to_string(count) + " is out of range";
+    expect_refused(invalid, {"--batch" + said}, [&](auto& c) { c.batch = count; });
+    expect_refused(invalid, {"--steps" + said}, [&](auto& c) { c.steps = count; });
+    expect_refused(invalid, {"--epochs" + said}, [&](auto& c) { c.epochs = count; });
+    expect_refused(invalid, {"--warmup" + said}, [&](auto& c) { c.warmup = count; });
+  }
+  TrainConfig config;
+  config.steps = std::int64_t{1} << 40;
+  EXPECT_EQ(run_length_of(resolve_config(config), 40).total_steps, std::int64_t{1} << 40);
 }
 
 TEST(ResolveConfig, UnknownNames_GetTheNearest) {
@@ -137,6 +156,13 @@ TEST(ResolveConfig, WhatThisBuildLacks_IsUnsupportedByName) {
   expect_refused(unsupported, {"--backend nccl"}, [](auto& c) { c.backend = "nccl"; });
   expect_refused(unsupported, {"--device cuda", "host"}, [](auto& c) { c.device = "cuda"; });
   expect_refused(unsupported, {"--wrap size"}, [](auto& c) { c.wrap = "size"; });
+}
+
+TEST(NameChoices, BackendsHere_AreThoseOfTheBuild) {
+  const NameChoice& backends = name_choices()[1];
+  EXPECT_EQ(backends.flag, "backend");
+  const std::vector<std::string> built = collectives::backend_names();
+  EXPECT_EQ(std::vector<std::string>(backends.here.begin(), backends.here.end()), built);
 }
 
 TEST(ResolveConfig, CombinationsThatCannotWork_AreRefused) {

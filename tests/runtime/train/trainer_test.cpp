@@ -1,6 +1,8 @@
 #include "shoal/runtime/train/trainer.h"
 
+#include <chrono>
 #include <cmath>
+#include <future>
 #include <stdexcept>
 
 #include "shoal/runtime/train/data_registry.h"
@@ -32,9 +34,14 @@ std::shared_ptr<const Dataset> small_data(const std::string& model, std::int64_t
       expected_sample("synthetic", model), SyntheticDataset::Options{.train_size = train_size, .test_size = test_size});
 }
 
-TrainSummary train_quietly(const TrainConfig& config) {
+// Two steps and one evaluation of one batch.
+TrainSummary train_briefly(TrainConfig config, std::int64_t sample_length = 0) {
+  config.batch = 6;
+  config.steps = 2;
   RecordingListener listener;
-  return run_training(resolve_config(config), small_data(config.model), listener);
+  TrainOptions options;
+  options.sample_length = sample_length;
+  return run_training(resolve_config(config), small_data(config.model, 12, 6), listener, options);
 }
 
 TEST(RunTraining, Events_ComeInOrder) {
@@ -59,61 +66,59 @@ TEST(RunTraining, Events_ComeInOrder) {
 }
 
 TEST(RunTraining, LearnsByHeart) {
-  TrainConfig config = config_of("mlp", 60);
+  TrainConfig config = config_of("mlp", 30);
   config.optimizer = "adamw";
   RecordingListener listener;
-  run_training(resolve_config(config), small_data("mlp"), listener);
+  run_training(resolve_config(config), small_data("mlp", 12, 6), listener);
   EXPECT_LT(listener.steps.back().loss, 0.25 * listener.steps.front().loss);
 }
 
 TEST(RunTraining, SameConfig_GivesTheSameBits) {
   for (const char* model : {"mlp", "gpt-1x64", "resnet9-4"}) {
-    const TrainConfig config = config_of(model, 3);
-    const TrainSummary first = train_quietly(config);
-    EXPECT_EQ(first.weights_hash, train_quietly(config).weights_hash) << model;
+    const TrainConfig config = config_of(model, 2);
+    const TrainSummary first = train_briefly(config);
+    EXPECT_EQ(first.weights_hash, train_briefly(config).weights_hash) << model;
     EXPECT_NE(first.weights_hash, first.state_hash) << model;
     TrainConfig other = config;
     other.seed = 4;
-    EXPECT_NE(first.weights_hash, train_quietly(other).weights_hash) << model;
+    EXPECT_NE(first.weights_hash, train_briefly(other).weights_hash) << model;
   }
 }
 
 TEST(RunTraining, StrategyPrefetchAndWorkers_ChangeNoBit) {
   for (const char* model : {"chain-3x64", "resnet9-4"}) {
-    const TrainSummary expected = train_quietly(config_of(model, 4));
-    TrainConfig none = config_of(model, 4);
+    const TrainSummary expected = train_briefly(config_of(model, 2));
+    TrainConfig none = config_of(model, 2);
     none.strategy = "none";
-    EXPECT_EQ(train_quietly(none).state_hash, expected.state_hash) << model;
-    TrainConfig deep = config_of(model, 4);
+    EXPECT_EQ(train_briefly(none).state_hash, expected.state_hash) << model;
+    TrainConfig deep = config_of(model, 2);
     deep.prefetch = 3;
-    EXPECT_EQ(train_quietly(deep).state_hash, expected.state_hash) << model;
-    TrainConfig workers = config_of(model, 4);
+    EXPECT_EQ(train_briefly(deep).state_hash, expected.state_hash) << model;
+    TrainConfig workers = config_of(model, 2);
     workers.threads = 2;
-    EXPECT_EQ(train_quietly(workers).state_hash, expected.state_hash) << model;
+    EXPECT_EQ(train_briefly(workers).state_hash, expected.state_hash) << model;
   }
 }
 
+void expect_equal_bytes(const MemoryBytes& measured, const MemoryBytes& predicted, const std::string& run) {
+  for (int index = 0; index < kNumMemoryTags; ++index) {
+    const auto tag = static_cast<MemoryTag>(index);
+    EXPECT_EQ(measured[tag], predicted[tag]) << run << ": " << memory_tag_name(tag);
+  }
+  EXPECT_EQ(measured.total, predicted.total) << run;
+}
+
 TEST(RunTraining, PredictedPeak_IsTheMeasuredPeak) {
-  for (const char* model : {"mlp", "chain-3x64", "gpt-1x64", "resnet9-4"}) {
-    for (const char* strategy : {"none", "full"}) {
+  for (const std::string model : {"mlp", "chain-3x64", "gpt-1x64", "resnet9-4"}) {
+    for (const std::string strategy : {"none", "full"}) {
       for (const int ranks : {1, 3}) {
-        TrainConfig config = config_of(model, 5, ranks);
+        TrainConfig config = config_of(model, 2, ranks);
         config.strategy = strategy;
-        RecordingListener listener;
-        TrainOptions options;
-        options.sample_length = 2;  // a language model's window counts too
-        const TrainSummary summary = run_training(resolve_config(config), small_data(model), listener, options);
+        const TrainSummary summary = train_briefly(config, 1);  // a language model's window counts too
         ASSERT_EQ(summary.peak_bytes.size(), static_cast<std::size_t>(ranks));
-        for (int rank = 0; rank < ranks; ++rank) {
-          const auto at = static_cast<std::size_t>(rank);
-          for (int tag = 0; tag < kNumMemoryTags; ++tag) {
-            const auto memory_tag = static_cast<MemoryTag>(tag);
-            EXPECT_EQ(summary.peak_bytes[at][memory_tag], summary.predicted_bytes[at][memory_tag])
-                << model << " " << strategy << " rank " << rank << " of " << ranks << ": "
-                << memory_tag_name(memory_tag);
-          }
-          EXPECT_EQ(summary.peak_bytes[at].total, summary.predicted_bytes[at].total)
-              << model << " " << strategy << " rank " << rank << " of " << ranks;
+        for (std::size_t rank = 0; rank < summary.peak_bytes.size(); ++rank) {
+          expect_equal_bytes(summary.peak_bytes[rank], summary.predicted_bytes[rank],
+                             model + " " + strategy + " rank " + std::to_string(rank));
         }
       }
     }
@@ -123,7 +128,7 @@ TEST(RunTraining, PredictedPeak_IsTheMeasuredPeak) {
 TEST(RunTraining, Evaluation_CountsEverySampleOnce) {
   RecordingListener listener;
   // 30 test samples in batches of 12: the last is padded with 6.
-  run_training(resolve_config(config_of("mlp", 4)), small_data("mlp", 48, 30), listener);
+  run_training(resolve_config(config_of("mlp", 1)), small_data("mlp", 12, 30), listener);
   ASSERT_EQ(listener.evals.size(), 1u);
   const double correct = *listener.evals[0].accuracy * 30;
   EXPECT_EQ(correct, std::round(correct)) << "the accuracy is no share of 30 samples";
@@ -156,8 +161,9 @@ TEST(RunTraining, TestSplitThatFillsNoBatchOfVectors_IsWarnedOf) {
 TEST(RunTraining, LossThatIsNotFinite_NamesTheStep) {
   TrainConfig config = config_of("chain-3x64", 20);
   config.lr = 1e30;
+  RecordingListener listener;
   expect_error(ErrorCode::InvalidArgument, {"[train] the loss of step", "--lr", "1e+30"},
-               [&] { train_quietly(config); });
+               [&] { run_training(resolve_config(config), small_data(config.model), listener); });
 }
 
 TEST(RunTraining, StopRequest_EndsAllRanksBetweenSteps) {
@@ -199,10 +205,53 @@ TEST(RunTraining, ListenerThatThrows_EndsTheRunWithItsError) {
                [&] { run_training(resolve_config(config_of("chain-3x64", 100)), small_data("chain-3x64"), listener); });
 }
 
-TEST(RunTraining, MemoryLimit_IsAnErrorWithTheTable) {
+TEST(RunTraining, MemoryLimit_IsHeldAgainstThePlanToTheByte) {
   TrainConfig config = config_of("chain-3x64", 5);
-  config.memory_limit = 50000;
-  expect_error(ErrorCode::OutOfMemory, {"50000"}, [&] { train_quietly(config); });
+  const std::int64_t needed = train_briefly(config).peak_bytes.at(0).total;
+  config.memory_limit = needed;
+  EXPECT_EQ(train_briefly(config).peak_bytes.at(0).total, needed);
+  config.memory_limit = needed - 1;
+  const std::string flag = "--memory-limit " + std::to_string(needed - 1);
+  RecordingListener listener;
+  config.batch = 6;
+  expect_error(ErrorCode::InvalidArgument, {flag, std::to_string(needed) + " bytes per rank", "parameters ", "--batch"},
+               [&] { run_training(resolve_config(config), small_data(config.model, 12, 6), listener); });
+  EXPECT_TRUE(listener.words.empty()) << "refused after the start";
+}
+
+// Gives no sample before it is told to; tells when it is gone, and so every rank that used it.
+class HangingData final : public Dataset {
+ public:
+  HangingData(std::shared_future<void> start, std::promise<void> gone)
+      : Dataset("hanging", expected_sample("synthetic", "chain-2x64"), "rows"),
+        start_(std::move(start)),
+        gone_(std::move(gone)) {}
+  ~HangingData() override { gone_.set_value(); }
+
+  std::int64_t size(Split) const override { return 12; }
+
+ protected:
+  void fill_sample(Split, std::int64_t, void*, void*) const override { start_.wait(); }
+
+ private:
+  std::shared_future<void> start_;
+  std::promise<void> gone_;
+};
+
+TEST(RunTraining, DataThatHangs_IsATimeoutOnEveryRank) {
+  for (const int ranks : {1, 2}) {
+    std::promise<void> start, gone;
+    std::future<void> is_gone = gone.get_future();
+    TrainConfig config = config_of("chain-2x64", 3, ranks);
+    config.deadline_s = 0.1;
+    RecordingListener listener;
+    expect_error(ErrorCode::Timeout, {"[launch_ranks]", "is stuck", "[prefetch] item 0"}, [&] {
+      run_training(resolve_config(config), std::make_shared<HangingData>(start.get_future(), std::move(gone)),
+                   listener);
+    });
+    start.set_value();
+    EXPECT_EQ(is_gone.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  }
 }
 
 TEST(RunTraining, BatchBeyondTheData_IsRefusedBeforeTheStart) {
@@ -215,12 +264,8 @@ TEST(RunTraining, BatchBeyondTheData_IsRefusedBeforeTheStart) {
 }
 
 TEST(RunTraining, LanguageModel_WritesWhereItIsAskedTo) {
-  RecordingListener listener;
-  TrainOptions options;
-  options.sample_length = 5;
-  const TrainConfig config = resolve_config(config_of("gpt-1x64", 2));
-  EXPECT_EQ(run_training(config, small_data("gpt-1x64"), listener, options).sample.size(), 5u);
-  EXPECT_TRUE(run_training(config, small_data("gpt-1x64"), listener).sample.empty());
+  EXPECT_EQ(train_briefly(config_of("gpt-1x64", 2), 5).sample.size(), 5u);
+  EXPECT_TRUE(train_briefly(config_of("gpt-1x64", 2)).sample.empty());
 }
 
 }  // namespace
