@@ -27,7 +27,8 @@ grep -q '^shoal::fsdp::ShardedModel::' "$place/symbols" || fail "ShardedModel is
 
 # A guest neither prints, exits nor handles signals, so it asks the C library for none of the means.
 nm -DC --undefined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' >"$place/needs"
-not_for_guests='exit|_exit|_Exit|quick_exit|atexit|system|printf|puts|putchar|perror|signal|sigaction'
+not_for_guests='exit|_exit|_Exit|quick_exit|atexit|abort|system|popen|syslog|signal|sigaction'
+not_for_guests+='|v?f?printf|v?dprintf|f?puts|fputc|putc|putchar|fwrite|perror|__v?(f|d)?printf_chk'
 rude=$(grep -xE "$not_for_guests" "$place/needs" || true)
 rude+=$(grep -E '^std::(cout|cerr|clog)' "$place/needs" || true)
 [[ -z $rude ]] || fail "the library uses $rude"

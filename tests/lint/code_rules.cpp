@@ -51,17 +51,17 @@ bool names_function(std::string_view line, std::string_view word) {
     if (!line.substr(at + word.size()).starts_with("(")) continue;
     const std::size_t last = before.find_last_not_of(" \t");
     const bool follows_a_type = last != kNone && (std::isalnum(static_cast<unsigned char>(before[last])) != 0 ||
-                                                  before[last] == '_' || before[last] == '&' || before[last] == '*');
+                                                  std::string_view("_&*>").find(before[last]) != kNone);
     const bool follows_a_keyword = before.ends_with("return ") || before.ends_with("else ") || before.ends_with("do ");
     if (!follows_a_type || follows_a_keyword) return true;
   }
   return false;
 }
 
-constexpr std::array<std::string_view, 22> kBannedFunctions = {
-    "abort",     "quick_exit", "_exit",  "_Exit",         "atexit",  "terminate", "set_terminate", "printf",
-    "fprintf",   "vprintf",    "puts",   "fputs",         "putchar", "perror",    "system",        "signal",
-    "sigaction", "getenv",     "setenv", "secure_getenv", "syslog",  "popen",
+constexpr std::array<std::string_view, 26> kBannedFunctions = {
+    "abort",   "quick_exit", "_exit",     "_Exit",  "atexit", "terminate",     "set_terminate", "printf",  "fprintf",
+    "dprintf", "vprintf",    "vfprintf",  "puts",   "fputs",  "fputc",         "fwrite",        "putchar", "perror",
+    "system",  "signal",     "sigaction", "getenv", "setenv", "secure_getenv", "syslog",        "popen",
 };
 constexpr std::array<std::string_view, 5> kBannedStreams = {"std::cout", "std::cerr", "std::clog", "<iostream>",
                                                             "fmt::print"};

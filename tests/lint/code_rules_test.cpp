@@ -8,19 +8,38 @@ namespace shoal::lint {
 namespace {
 
 TEST(Calls, ThatAGuestDoesNotMake_AreRejected) {
-  for (const char* code : {"std::abort();", "::abort();", "if (x) abort();", "return abort();", "std::exit(1);",
-                           "exit(1);", "exit(EXIT_FAILURE);", "std::cout << x;", "std::cerr << x;", "printf(\"x\");",
-                           "std::fprintf(stderr, \"x\");", "puts(\"x\");", "std::terminate();", "std::getenv(\"X\");",
-                           "getenv(\"X\");", "signal(2, f);", "fmt::print(\"x\");", "#include <iostream>"}) {
+  for (const char* code : {"std::abort();",
+                           "::abort();",
+                           "if (x) abort();",
+                           "return abort();",
+                           "std::exit(1);",
+                           "exit(1);",
+                           "exit(EXIT_FAILURE);",
+                           "std::cout << x;",
+                           "std::cerr << x;",
+                           "printf(\"x\");",
+                           "std::fprintf(stderr, \"x\");",
+                           "puts(\"x\");",
+                           "std::fwrite(p, 1, n, stderr);",
+                           "fputc(c, f);",
+                           "::dprintf(2, \"x\");",
+                           "vfprintf(stderr, f, a);",
+                           "std::terminate();",
+                           "std::getenv(\"X\");",
+                           "getenv(\"X\");",
+                           "signal(2, f);",
+                           "fmt::print(\"x\");",
+                           "#include <iostream>"}) {
     const Violations found = check_one(check_calls, "nn/a.cpp", std::string("\n") + code + "\n");
     expect_one(found, 2, "the library");
   }
 }
 
 TEST(Calls, OfMembersWithThoseNames_Pass) {
-  for (const char* code : {"communicator.abort(reason);", "world->abort(reason);", "virtual void abort(int x) = 0;",
-                           "void Threads::abort(int x) {}", "binding.exit(module, phase);", "exit(ctx);",
-                           "void exit(Context& ctx);", "// std::abort()", "f(\"std::cout\");", "is_printf(x);"}) {
+  for (const char* code :
+       {"communicator.abort(reason);", "world->abort(reason);", "virtual void abort(int x) = 0;",
+        "void Threads::abort(int x) {}", "binding.exit(module, phase);", "exit(ctx);", "void exit(Context& ctx);",
+        "std::vector<int> abort(int rank);", "// std::abort()", "f(\"std::cout\");", "is_printf(x);"}) {
     EXPECT_TRUE(check_one(check_calls, "nn/a.cpp", code).empty()) << code;
   }
 }

@@ -15,8 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kFolders = {"runtime", "kernels", "nn",  "optim", "collectives",
                                                       "tests",   "bench",   ".ci", "."};
 constexpr std::array<std::string_view, 4> kCppExtensions = {".h", ".cpp", ".cu", ".cuh"};
-constexpr std::array<std::string_view, 7> kTextExtensions = {".md", ".txt", ".cmake", ".in", ".sh", ".json", ".map"};
-constexpr std::array<std::string_view, 2> kTextNames = {"shoal", "run"};
+constexpr std::array<std::string_view, 8> kTextExtensions = {".md", ".txt",  ".cmake", ".in",
+                                                             ".sh", ".json", ".map",   ".py"};
+constexpr std::array<std::string_view, 2> kTextNames = {"shoal", "run"};  // and names with a dot first
 
 std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines;
@@ -86,7 +87,9 @@ bool is_text(const std::filesystem::path& path) {
     return std::find(list.begin(), list.end(), what) != list.end();
   };
   const std::string extension = path.extension().string();
-  return has(kCppExtensions, extension) || has(kTextExtensions, extension) || has(kTextNames, path.filename().string());
+  const std::string name = path.filename().string();
+  return has(kCppExtensions, extension) || has(kTextExtensions, extension) || has(kTextNames, name) ||
+         name.starts_with(".");
 }
 
 SourceFile load(const std::filesystem::path& root, const std::filesystem::path& path) {
