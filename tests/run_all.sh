@@ -1,4 +1,5 @@
-# `./shoal test`, sourced by that script: every suite, one after the other, then the minutes and the counts of each.
+# `./shoal test`, sourced by that script: every suite, one after the other, then the minutes and the counts of each. The
+# lock is held while something is built, so that other words of `./shoal` work while tests run.
 # A test case is a gtest case, or a whole ctest test where that is no gtest executable. What kills an executable (a
 # crash, the timeout) is a failure more, and so is each build that fails.
 
@@ -60,14 +61,16 @@ build_suite() {
 run_suite() {
   local preset=$1 results=$root/build/$1/results build_start=$SECONDS build_failed=0 note=
   shift
+  lock
   build_suite "$preset" all || { build_failed=1 note="the build failed"; }
+  unlock
   local test_start=$SECONDS passed=0 failed=0 skipped=0 prefix=()
   rm -rf "$results"
   mkdir -p "$results"
   # ThreadSanitizer needs its address ranges free, which strongly randomised layouts don't promise.
   if [[ $preset == tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then prefix=(setarch "$(uname -m)" -R); fi
   GTEST_OUTPUT="xml:$results/" "${prefix[@]}" ctest --test-dir "$root/build/$preset" --output-on-failure \
-    --no-tests=error --output-junit "$results/ctest.xml" -j "$(nproc)" "$@" </dev/null || true
+    --no-tests=error --output-junit "$results/ctest.xml" -j "$(nproc)" "$@" </dev/null 8>&- || true
   if [[ -s $results/ctest.xml ]]; then
     read -r passed failed skipped < <(count_cases "$results")
   else
@@ -80,6 +83,7 @@ run_suite() {
 # Without a GPU the CUDA files are compiled, no more.
 compile_cuda() {
   local start=$SECONDS num_files
+  lock
   num_files=$(find "$root"/{runtime,kernels,collectives,tests} -name '*.cu' | wc -l)
   if ! command -v nvcc >/dev/null; then
     [[ -x /usr/local/cuda/bin/nvcc ]] || { add_row cuda 0 0 0 0 "not compiled: there is no nvcc"; return; }
@@ -99,18 +103,19 @@ compile_cuda() {
 }
 
 run_all_tests() {
-  local selection=(-LE slow) sanitizers=() preset
+  local selection=(-LE slow)
   case "$*" in
     "") ;;
-    --all) selection=() sanitizers=(asan tsan) ;;
+    --all) selection=() ;;
     *) say "test takes --all or nothing, not: $*"; exit 2 ;;
   esac
   mkdir -p "$root/build"
-  exec 9>"$root/build/.lock"
-  flock 9
+  exec 8>"$root/build/.test-lock"
+  flock -n 8 || { say "another ./shoal test runs in this folder"; exit 1; }
+  lock
   set_up
-  run_suite host "${selection[@]}"
-  for preset in "${sanitizers[@]}"; do run_suite "$preset" "${selection[@]}"; done
+  unlock
+  for preset in host asan tsan; do run_suite "$preset" "${selection[@]}"; done
   compile_cuda
   printf '\n%-8s %9s %9s %9s %9s\n' suite "build min" "test min" passed failed
   printf '%s\n' "${suite_rows[@]}"
