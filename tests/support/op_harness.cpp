@@ -10,6 +10,7 @@
 #include "shoal/tests/support/compare.h"
 #include "shoal/tests/support/declaration_check.h"
 #include "shoal/tests/support/guarded_tensor.h"
+#include "shoal/tests/support/offset_step.h"
 
 namespace shoal::test {
 namespace {
@@ -212,7 +213,7 @@ std::vector<std::vector<std::byte>> check_op(const OpCase& op) {
   const bool has_alias =
       std::any_of(op.outputs.begin(), op.outputs.end(), [](const OpOutput& output) { return output.may_alias >= 0; });
   if (has_alias) expect_same_results(op, {.what = "in place", .use_aliases = true}, first);
-  for (int offset = 1; offset < 64; offset += op.offset_step) {
+  for (int offset = 1; offset < 64; offset += std::max(op.offset_step, least_offset_step())) {
     expect_same_results(op, {.what = fmt::format("offset {}", offset), .offset = offset}, first);
     if (::testing::Test::HasFailure()) break;
   }

@@ -57,7 +57,9 @@ TEST_F(PlannedAllocatorTest, TheNthAcquisitionGetsTheNthPlace_AndIsCounted) {
   EXPECT_EQ(device_->ledger().live().total, 0);
   EXPECT_EQ(device_->ledger().peak().total, 48);
   begin();
-  EXPECT_EQ(first().tensor.data(), arena_.at(128));
+  const auto again = first();
+  EXPECT_EQ(again.tensor.data(), arena_.at(128));
+  allocator_->release(again.id);
 }
 
 TEST_F(PlannedAllocatorTest, OtherThanTraced_IsRefusedNamingBoth) {
@@ -91,13 +93,15 @@ TEST_F(PlannedAllocatorTest, HeldLongerThanTraced_IsRefusedBeforeItsBytesAreHand
   plan_.leases[1].offset = 128;
   plan_.steps = {{TraceKind::Acquire, 0}, {TraceKind::Release, 0}, {TraceKind::Acquire, 1}, {TraceKind::Release, 1}};
   begin();
-  first();
+  const auto x = first();
   expect_refusal([&] { second(); }, "[scratch] this pass acquires lease 1 before");
+  allocator_->release(x.id);
 }
 
 TEST_F(PlannedAllocatorTest, HeldAtTheEnd_IsRefusedByName) {
-  first();
+  const auto x = first();
   expect_refusal([&] { allocator_->end(); }, "[x] its memory is still held at the end of the pass");
+  allocator_->release(x.id);
 }
 
 TEST_F(PlannedAllocatorTest, WhatAPassThatWasGivenUpHeld_GoesBackToNoEffect) {

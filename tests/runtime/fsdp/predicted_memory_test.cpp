@@ -39,7 +39,7 @@ TEST_P(PredictedMemory, EqualsTheMeasuredPeak_ByTagAndInTotal_ForTenModels) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, PredictedMemory, testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Product, PredictedMemory, testing::Values(1, 2, 3, 4));
 
 TEST(PredictedMemory, Full_HoldsSixteenBytesPerShardElement) {
   ShardedRun run = run_of(small_workload("gpt"), 4);

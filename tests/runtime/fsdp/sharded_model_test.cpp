@@ -82,7 +82,7 @@ std::vector<std::string> workload_names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Workloads, ShardedModelParity,
+INSTANTIATE_TEST_SUITE_P(Product, ShardedModelParity,
                          testing::Combine(testing::ValuesIn(workload_names()), testing::Values(1, 2, 3, 4)), name_of);
 
 TEST(ShardedModel, RunTwice_GivesTheSameBits) {

@@ -1,0 +1,7 @@
+#include "shoal/tests/support/offset_step.h"
+
+namespace shoal::test {
+
+int least_offset_step() { return 9; }
+
+}  // namespace shoal::test
