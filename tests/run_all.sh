@@ -69,8 +69,8 @@ run_suite() {
   mkdir -p "$results"
   # ThreadSanitizer needs its address ranges free, which strongly randomised layouts don't promise.
   if [[ $preset == tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then prefix=(setarch "$(uname -m)" -R); fi
-  GTEST_FILTER=$cases GTEST_OUTPUT="xml:$results/" "${prefix[@]}" ctest --test-dir "$root/build/$preset" --output-on-failure \
-    --no-tests=error --output-junit "$results/ctest.xml" -j "$(nproc)" "$@" </dev/null 8>&- || true
+  GTEST_FILTER=$cases GTEST_OUTPUT="xml:$results/" "${prefix[@]}" ctest --test-dir "$root/build/$preset" \
+    --output-on-failure --no-tests=error --output-junit "$results/ctest.xml" -j "$(nproc)" "$@" </dev/null 8>&- || true
   if [[ -s $results/ctest.xml ]]; then
     read -r passed failed skipped < <(count_cases "$results")
   else

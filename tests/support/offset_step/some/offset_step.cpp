@@ -2,6 +2,6 @@
 
 namespace shoal::test {
 
-int least_offset_step() { return 9; }
+int least_offset_step() { return 8; }
 
 }  // namespace shoal::test
