@@ -71,13 +71,14 @@ std::string TextTrainListener::progress_text(const train::StepEvent& event) cons
   const std::int64_t epoch = ceil_div(event.step, steps_per_epoch_);
   const std::int64_t num_epochs = ceil_div(total_steps_, steps_per_epoch_);
   return fmt::format("epoch {}/{}  step {}/{}  loss {:.4f}  {:.0f} {}/s  {} left", epoch, num_epochs, event.step,
-                     total_steps_, smooth_loss_, items_per_s_, item_name_, format_seconds(seconds_left(event)));
+                     total_steps_, smooth_loss_, items_per_step_ / step_seconds_, item_name_,
+                     format_seconds(seconds_left(event)));
 }
 
 void TextTrainListener::on_step(const train::StepEvent& event) {
   const bool is_first = event.step == 1;
   move_mean(step_seconds_, event.ms / 1e3, is_first);
-  move_mean(items_per_s_, event.items_per_s, is_first);
+  items_per_step_ = event.items_per_s * event.ms / 1e3;
   move_mean(smooth_loss_, event.loss, is_first);
   const bool is_last = event.step == total_steps_;
   if (output_.is_terminal()) {

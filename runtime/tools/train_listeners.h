@@ -53,8 +53,8 @@ class TextTrainListener final : public train::TrainListener {
   std::string item_name_;
   std::int64_t total_steps_ = 0;
   std::int64_t steps_per_epoch_ = 1;
-  double step_seconds_ = 0;  // a running mean, for the time left
-  double items_per_s_ = 0;   // likewise
+  double items_per_step_ = 0;
+  double step_seconds_ = 0;  // a running mean, for the rate and the time left: single steps are told unevenly
   double smooth_loss_ = 0;   // likewise
   Clock::time_point last_drawn_{};
   std::int64_t last_printed_step_ = 0;

@@ -62,6 +62,15 @@ TEST(TextTrainListener, OnATerminal_OneLineMoves) {
   EXPECT_TRUE(text.ends_with("\n") && !text.ends_with("\n\n")) << text;
 }
 
+TEST(TextTrainListener, Rate_IsThatOfTheMeanStep) {
+  const std::string text = screen_after([](TextTrainListener& listener) {
+    listener.on_step(step(1));
+    // One item in 1 ms after one in 10 ms: 9.1 ms in a mean that takes a tenth of the new.
+    listener.on_step({.step = 20, .loss = 0.5, .lr = 0.1, .grad_norm = 1, .ms = 1, .items_per_s = 1000});
+  });
+  EXPECT_NE(text.find("step 20/20  loss 0.5000  110 rows/s"), std::string::npos) << text;
+}
+
 TEST(TextTrainListener, LineThatStandsOpen_IsEndedWithTheListener) {
   EXPECT_TRUE(screen_after([](TextTrainListener& listener) { listener.on_step(step(1)); }).ends_with("left\n"));
   EXPECT_EQ(screen_after([](TextTrainListener&) {}), "");
