@@ -6,11 +6,25 @@
 #include <string>
 
 #include "shoal/collectives/threads/host_wait.h"
+#include "shoal/runtime/device/drop_reason.h"
 
 namespace shoal::threads {
 namespace {
 
 constexpr std::uint64_t kUnnumbered = std::numeric_limits<std::uint64_t>::max();
+
+/// ": " and the error for which a stream drops operations; nothing where it does not, or has none.
+std::string drop_reason_text() {
+  const std::exception_ptr reason = DropReason::current();
+  if (reason == nullptr) return {};
+  try {
+    std::rethrow_exception(reason);
+  } catch (const std::exception& error) {
+    return fmt::format(": {}", error.what());
+  } catch (...) {
+    return ": an exception of unknown type";
+  }
+}
 
 }  // namespace
 
@@ -25,8 +39,8 @@ Operation::~Operation() {
   if (member_ == nullptr || is_finished_) return;
   if (!has_failed()) {
     group().fail(ErrorCode::CommFailure,
-                 fmt::format("rank {} of '{}' dropped {}: it was refused, or its stream had failed before", rank(),
-                             group().name(), describe()),
+                 fmt::format("rank {} of '{}' dropped {}: it was refused, or its stream had failed before{}", rank(),
+                             group().name(), describe(), drop_reason_text()),
                  rank());
   }
   // Whoever drops it may give back the buffers that it had offered to its peers.

@@ -223,6 +223,7 @@ TEST_P(CommunicatorFailureTest, OperationOnAFailedStream_FailsTheOthersNamingRan
     EXPECT_EQ(error.code, ErrorCode::CommFailure) << error.text;
     EXPECT_TRUE(contains(error.text, "rank 1 of 'world' dropped operation 1, all_reduce (20 bytes, fp32)"))
         << error.text;
+    EXPECT_TRUE(contains(error.text, "[break] a kernel failed")) << error.text;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shoal/runtime/base/int_math.h"
+#include "shoal/runtime/device/drop_reason.h"
 #include "shoal/runtime/device/host/sanitizer/declared_ranges.h"
 
 namespace shoal::host {
@@ -60,6 +61,14 @@ Progress execute(const WaitWork& work, Workers& /*workers*/) {
 template <typename Work>
 void destroy(Work& work) {
   if constexpr (requires { work.reset(); }) work.reset();
+}
+
+// Lets a task destroy itself, with the reason where it may be for one that has not run.
+template <typename Destroy>
+void let_go(const StreamQueue& queue, const Destroy& destroy_task) {
+  if (!queue.has_failed()) return destroy_task();
+  const DropReason reason(queue.error());
+  destroy_task();
 }
 
 }  // namespace
@@ -152,7 +161,7 @@ StreamQueue::Step StreamQueue::run_head(Workers& workers) {
       set_error(std::current_exception(), position);
     }
   }
-  head.work.emplace<std::monostate>();
+  let_go(*this, [&] { head.work.emplace<std::monostate>(); });
   head_.store(position + 1);
   return Step::Moved;
 }
@@ -168,7 +177,7 @@ bool StreamQueue::run_inline(Work& work, const ByteRanges& reads, const ByteRang
       set_error(std::current_exception(), position);
     }
   }
-  destroy(work);
+  let_go(*this, [&] { destroy(work); });
   tail_.store(position + 1);
   head_.store(position + 1);
   known_head_ = position + 1;
@@ -178,7 +187,7 @@ bool StreamQueue::run_inline(Work& work, const ByteRanges& reads, const ByteRang
 void StreamQueue::drop_pending(std::exception_ptr error) {
   set_error(std::move(error), head_.load());
   while (!is_empty()) {
-    slot(head_.load()).work.emplace<std::monostate>();
+    let_go(*this, [&] { slot(head_.load()).work.emplace<std::monostate>(); });
     head_.store(head_.load() + 1);
   }
 }
