@@ -141,12 +141,14 @@ class Communicator {
   virtual void do_gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) = 0;
   virtual void do_await_readers(Stream& stream) = 0;
 
- private:
   struct Exposed {
     Tensor shard;
-    std::uint64_t version = 0;
+    std::uint64_t version = 0;  // of the last call of publish, which its stream may not have come to
   };
+  /// Of a window that there is.
+  const Exposed& exposed(Window window) const { return windows_[static_cast<std::size_t>(window.id)]; }
 
+ private:
   void count(CollectiveKind kind, std::int64_t wire_bytes);
   Exposed& find_window(const char* operation, Window window);
 

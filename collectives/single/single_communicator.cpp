@@ -12,6 +12,7 @@
 
 #include "shoal/collectives/argument_checks.h"
 #include "shoal/collectives/failure_latch.h"
+#include "shoal/collectives/raise_version.h"
 #include "shoal/collectives/rank_order_sum.h"
 #include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/device.h"
@@ -32,13 +33,6 @@ struct State {
   collectives::FailureLatch failure;
   std::deque<std::atomic<std::uint64_t>> versions;  // by window; elements stay where they are
 };
-
-/// Streams may publish in another order than the calls had; versions never go back.
-void raise_to(std::atomic<std::uint64_t>& current, std::uint64_t version) {
-  std::uint64_t seen = current.load(std::memory_order_relaxed);
-  while (seen < version && !current.compare_exchange_weak(seen, version, std::memory_order_acq_rel)) {
-  }
-}
 
 class SingleCommunicator final : public collectives::Communicator {
  public:
@@ -85,20 +79,17 @@ class SingleCommunicator final : public collectives::Communicator {
   }
   void do_barrier(Stream& stream) override { enqueue_copy(stream, CollectiveKind::Barrier, {}, {}); }
 
-  Window do_expose(const Tensor& shard) override {
+  Window do_expose(const Tensor& /*shard*/) override {
     state_->versions.emplace_back(0);
-    exposed_.push_back({shard, 0});
-    return Window{static_cast<int>(exposed_.size()) - 1};
+    return Window{static_cast<int>(state_->versions.size()) - 1};
   }
   void do_publish(Stream& stream, Window window, std::uint64_t version) override {
-    Exposed& exposed = exposed_[static_cast<std::size_t>(window.id)];
     std::atomic<std::uint64_t>* current = &state_->versions[static_cast<std::size_t>(window.id)];
-    stream.run("publish", {exposed.shard}, {}, [state = state_, current, version](Workers&) {
+    stream.run("publish", {exposed(window).shard}, {}, [state = state_, current, version](Workers&) {
       check(*state, "publish");
-      raise_to(*current, version);
+      collectives::raise_version(*current, version);
       process_gate().notify();
     });
-    exposed.version = version;
   }
   void do_gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) override;
   void do_await_readers(Stream& stream) override {
@@ -111,16 +102,10 @@ class SingleCommunicator final : public collectives::Communicator {
     }
   }
 
-  struct Exposed {
-    Tensor shard;
-    std::uint64_t version = 0;  // of the last call of publish, which its stream may not have come to
-  };
-
   void enqueue_copy(Stream& stream, CollectiveKind kind, const Tensor& src, const Tensor& dst);
   void enqueue_sum(Stream& stream, CollectiveKind kind, const Tensor& src, const Tensor& dst, Fold fold);
 
   std::shared_ptr<State> state_;
-  std::vector<Exposed> exposed_;  // by window
 };
 
 void copy_all(const Tensor& src, const Tensor& dst) {
@@ -149,7 +134,7 @@ void SingleCommunicator::enqueue_sum(Stream& stream, CollectiveKind kind, const 
 }
 
 void SingleCommunicator::do_gather(Stream& stream, Window window, const Tensor& full, std::uint64_t version) {
-  const auto& [shard, published] = exposed_[static_cast<std::size_t>(window.id)];
+  const auto& [shard, published] = exposed(window);
   if (version > published) {
     fail(
         ErrorCode::InvalidArgument,

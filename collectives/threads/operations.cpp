@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "shoal/collectives/raise_version.h"
 #include "shoal/runtime/base/int_math.h"
 
 namespace shoal::threads {
@@ -148,11 +149,7 @@ bool WindowGatherWork::read(Operation& operation, Workers& workers) {
 
 Progress PublishTask::operator()(Workers& /*workers*/) {
   if (operation_.has_failed()) return operation_.raise_when_quiet();
-  // Streams of one rank may publish in another order than the calls had; versions never go back.
-  std::atomic<std::uint64_t>& version = window_->slot(operation_.rank()).version;
-  std::uint64_t current = version.load(std::memory_order_relaxed);
-  while (current < version_ && !version.compare_exchange_weak(current, version_, std::memory_order_acq_rel)) {
-  }
+  collectives::raise_version(window_->slot(operation_.rank()).version, version_);
   operation_.member().advance();
   operation_.finish();
   return Progress::Done;
