@@ -29,10 +29,7 @@ void MemoryLedger::acquire(MemoryTag tag, std::int64_t bytes) {
 
 void MemoryLedger::release(MemoryTag tag, std::int64_t bytes) noexcept {
   std::int64_t& held = live_.by_tag[static_cast<std::size_t>(tag)];
-  if (bytes > held && !has_fault_) {
-    has_fault_ = true;
-    fault_ = {tag, bytes, held};
-  }
+  if (bytes > held && !fault_) fault_ = {tag, bytes, held};
   const std::int64_t released = std::min(bytes, held);
   held -= released;
   live_.total -= released;
@@ -40,7 +37,7 @@ void MemoryLedger::release(MemoryTag tag, std::int64_t bytes) noexcept {
 
 void MemoryLedger::fail_fault() const {
   fail(ErrorCode::Internal, fmt::format("[memory_ledger] {} bytes of {} were given back, but only {} were held",
-                                        fault_.bytes, memory_tag_name(fault_.tag), fault_.held));
+                                        fault_->bytes, memory_tag_name(fault_->tag), fault_->held));
 }
 
 std::string MemoryLedger::to_table() const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,7 +47,7 @@ class MemoryLedger {
   /// Throws Internal where more was given back than was held, naming the first time. Devices do this in `allocate` and
   /// `reserve`, streams in `synchronize`.
   void check() const {
-    if (has_fault_) fail_fault();
+    if (fault_) fail_fault();
   }
 
   const MemoryBytes& live() const { return live_; }
@@ -63,8 +64,7 @@ class MemoryLedger {
   };
   [[noreturn]] void fail_fault() const;
 
-  bool has_fault_ = false;
-  Fault fault_;
+  std::optional<Fault> fault_;  // the first
   MemoryBytes live_;
   MemoryBytes peak_;
 };

@@ -34,6 +34,9 @@ class LingeringAllocator : public TensorAllocator {
  protected:
   LingeringAllocator() = default;
 
+  /// Throws Unsupported for a lease that is still held at the end of a pass, unless `what` is null.
+  static void refuse_held(const char* what);
+
  private:
   virtual Leased lease(const Shape& shape, DType dtype, MemoryTag tag, const char* what) = 0;
   virtual void give_back(std::int64_t id) noexcept = 0;

@@ -24,10 +24,6 @@ const std::vector<float>& gather_flat(RankState& rank, const FlatParameter& flat
   return rank.host.values;
 }
 
-const Segment& segment_of(const UnitTable& units, const ParameterPlace& place) {
-  return units.flats[static_cast<std::size_t>(place.flat)].layout.segments[static_cast<std::size_t>(place.segment)];
-}
-
 using NamedHashes = std::map<std::string, std::vector<std::uint64_t>>;
 
 void hash_segments(const FlatLayout& layout, const std::vector<float>& full, NamedHashes& hashes) {
@@ -49,7 +45,7 @@ void append(std::vector<std::uint64_t>& words, const NamedHashes& hashes) {
 
 ParameterPlace find_parameter(const UnitTable& units, const std::string& name) {
   for (const ParameterPlace& place : units.places) {
-    if (segment_of(units, place).name == name) return place;
+    if (units.segment_of(place).name == name) return place;
   }
   fail(ErrorCode::InvalidArgument, fmt::format("[read_parameter] the model has no parameter '{}'", name));
 }
@@ -57,7 +53,7 @@ ParameterPlace find_parameter(const UnitTable& units, const std::string& name) {
 std::vector<float> read_parameter(RankState& rank, const ParameterPlace& place) {
   const auto flat = static_cast<std::size_t>(place.flat);
   const std::vector<float>& full = gather_flat(rank, rank.units.flats[flat], rank.flats[flat].storage->weights());
-  const Segment& segment = segment_of(rank.units, place);
+  const Segment& segment = rank.units.segment_of(place);
   const auto begin = full.begin() + segment.offset;
   return {begin, begin + segment.numel()};
 }

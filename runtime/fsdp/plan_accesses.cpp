@@ -88,8 +88,7 @@ class AccessList {
     const TraceEvent& event = trace_.events[static_cast<std::size_t>(position)];
     if (event.kind != TraceKind::UseParameter && event.kind != TraceKind::WriteGradient) return;
     const ParameterPlace& place = units_.places[static_cast<std::size_t>(event.id)];
-    const Segment& segment =
-        units_.flats[static_cast<std::size_t>(place.flat)].layout.segments[static_cast<std::size_t>(place.segment)];
+    const Segment& segment = units_.segment_of(place);
     Access access = compute_at(position + 1, position + 1);
     access.writes = event.kind == TraceKind::WriteGradient;
     access.flat = place.flat;

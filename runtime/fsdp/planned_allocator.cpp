@@ -22,13 +22,7 @@ void PlannedAllocator::begin(const Plan& plan) {
 
 void PlannedAllocator::end() {
   check_turn();
-  for (const char* what : held_) {
-    if (what == nullptr) continue;
-    fail(ErrorCode::Unsupported,
-         fmt::format("[{}] its memory is still held at the end of the pass; a variable must not "
-                     "be kept from one pass to the next",
-                     what));
-  }
+  for (const char* what : held_) refuse_held(what);
 }
 
 void PlannedAllocator::drop_leases() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,9 @@ namespace shoal::fsdp {
 struct RankStreams {
   explicit RankStreams(Device& device);
   Stream& of(StreamRole role) const;
+  /// All of them, in the order in which the host waits for them.
+  static constexpr std::array<StreamRole, 4> kRoles = {StreamRole::Gather, StreamRole::Reduce, StreamRole::Compute,
+                                                       StreamRole::Copy};
 
   std::unique_ptr<Stream> compute;  // the model's operations and the optimizer's, in program order
   std::unique_ptr<Stream> gather;   // so that the next unit's gather runs beside this unit's compute

@@ -214,9 +214,7 @@ void ShardedModel::Impl::use_spare_block() {
 /// All that is enqueued has run. A pending report stays pending. Window gathers are one-sided, so a peer might still be
 /// reading this rank's shards, but every plan that gathers is followed by AwaitReaders, in itself or in the update.
 void ShardedModel::Impl::settle() {
-  for (const StreamRole role : {StreamRole::Gather, StreamRole::Reduce, StreamRole::Compute, StreamRole::Copy}) {
-    rank.streams.of(role).synchronize();
-  }
+  for (const StreamRole role : RankStreams::kRoles) rank.streams.of(role).synchronize();
 }
 
 void ShardedModel::Impl::check_usable() const {
@@ -260,7 +258,7 @@ ShardedModel::~ShardedModel() {
   // What is still enqueued refers to events and memory that go next. An error has been reported by the call that met
   // it; where nothing moves any more, peers need not wait for it too.
   impl_->device.set_scope(nullptr);  // it may name a unit of this model
-  for (const StreamRole role : {StreamRole::Gather, StreamRole::Reduce, StreamRole::Compute, StreamRole::Copy}) {
+  for (const StreamRole role : RankStreams::kRoles) {
     try {
       impl_->rank.streams.of(role).synchronize();
     } catch (const std::exception& error) {

@@ -7,12 +7,7 @@ namespace shoal::fsdp {
 std::string TraceCursor::describe_next(const UnitTable& units) const {
   if (is_at_end()) return "ends";
   const TraceEvent& step = plan_->steps[next_];
-  const auto name = [&] {
-    const ParameterPlace& place = units.places[static_cast<std::size_t>(step.id)];
-    return units.flats[static_cast<std::size_t>(place.flat)]
-        .layout.segments[static_cast<std::size_t>(place.segment)]
-        .name;
-  };
+  const auto name = [&] { return units.segment_of(units.places[static_cast<std::size_t>(step.id)]).name; };
   switch (step.kind) {
     case TraceKind::UseParameter:
       return fmt::format("uses '{}'", name());

@@ -1,12 +1,9 @@
 #include "shoal/runtime/fsdp/tracer.h"
 
-#include <fmt/core.h>
-
 #include <vector>
 
 #include "shoal/kernels/step_block.h"
 #include "shoal/nn/tape.h"
-#include "shoal/runtime/base/error.h"
 #include "shoal/runtime/device/runtime.h"
 #include "shoal/runtime/fsdp/lingering_allocator.h"
 
@@ -20,12 +17,7 @@ class TracingAllocator final : public LingeringAllocator {
 
   /// Throws Unsupported where something is held still, naming it.
   void end() const {
-    for (const Held& held : leases_) {
-      if (held.what == nullptr) continue;
-      fail(ErrorCode::Unsupported, fmt::format("[{}] its memory is still held at the end of the pass; a variable must "
-                                               "not be kept from one pass to the next",
-                                               held.what));
-    }
+    for (const Held& held : leases_) refuse_held(held.what);
   }
 
  private:

@@ -12,8 +12,7 @@ UnitBinding::UnitBinding(RankState& rank, const std::vector<nn::Parameter*>& par
     : rank_(rank), cursor_(cursor), is_open_(rank.units.units.size(), 0) {
   for (const nn::Parameter* parameter : parameters) {
     const ParameterPlace& place = rank.units.places[static_cast<std::size_t>(parameter->index)];
-    const FlatLayout& layout = rank.units.flats[static_cast<std::size_t>(place.flat)].layout;
-    places_.push_back({place.flat, place.unit, layout.segments[static_cast<std::size_t>(place.segment)].offset});
+    places_.push_back({place.flat, place.unit, rank.units.segment_of(place).offset});
   }
 }
 

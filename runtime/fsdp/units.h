@@ -39,6 +39,11 @@ struct UnitTable {
   std::vector<FlatParameter> flats;
   std::vector<ParameterPlace> places;  // by parameter index
   std::vector<int> unit_of_module;     // by module index; -1 where the module is no unit
+
+  /// Where in its flat parameter the parameter of this place lies.
+  const Segment& segment_of(const ParameterPlace& place) const {
+    return flats[static_cast<std::size_t>(place.flat)].layout.segments[static_cast<std::size_t>(place.segment)];
+  }
 };
 
 /// Forms units: modules marked by hand or whose type is listed in the policies; the root takes what is left; then
